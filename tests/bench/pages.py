@@ -9,7 +9,7 @@ import statistics
 import tempfile
 import time
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import date, timedelta
 from typing import Any
 
 ROUNDS = 5
@@ -82,18 +82,29 @@ def _measure_pages(data: Any) -> list[Page]:
 
 
 def _pages(data: Any) -> list[Page]:
-    from runtime.database.pagination import Cursor
-    from tests.bench.rows import COMMON_DOMAIN, RARE_DOMAIN
     from validation.models import LogEntry
 
     entries = LogEntry.objects.filter(account=data.account, status=200)
     newest, middle = entries.latest("at"), entries.order_by("at")[entries.count() // 2]
     key = data.keys[3].public_id
-    usage, log = "/validation/usage/", "/validation/requests/"
-    today = newest.at.date()
-    since, until = (today - timedelta(days=365 * years) for years in (4, 2))
     return [
         Page("overview", "/validation/"),
+        *_usage_pages(newest.at.date(), key),
+        *_log_pages(middle, key),
+        Page("one request", middle.get_absolute_url()),
+        Page("playground", "/validation/playground/"),
+        Page("playground, several addresses", "/validation/playground/batch/"),
+        Page("data", "/validation/data/"),
+        Page("billing", "/credits/"),
+        Page("ledger", "/credits/ledger/"),
+        Page("API keys", "/apikeys/"),
+    ]
+
+
+def _usage_pages(today: date, key: str) -> list[Page]:
+    usage = "/validation/usage/"
+    since, until = (today - timedelta(days=365 * years) for years in (4, 2))
+    return [
         Page("usage, 24 hours", f"{usage}?range=24h"),
         Page("usage, 7 days by hour", f"{usage}?range=7d&by=hour"),
         Page("usage, 30 days", usage),
@@ -101,6 +112,16 @@ def _pages(data: Any) -> list[Page]:
         Page("usage, 12 months", f"{usage}?range=12m"),
         Page("usage, 2 years in the past", f"{usage}?since={since}&until={until}"),
         Page("usage, 90 days, CSV", f"{usage}csv/?range=90d"),
+    ]
+
+
+def _log_pages(middle: Any, key: str) -> list[Page]:
+    """Return the pages of the request log. `middle`: the entry halfway back."""
+    from runtime.database.pagination import Cursor
+    from tests.bench.rows import COMMON_DOMAIN, RARE_DOMAIN
+
+    log = "/validation/requests/"
+    return [
         Page("requests", log),
         Page("requests, halfway back", f"{log}?before={Cursor(middle.at)}"),
         Page("requests, one in 50 verdicts", f"{log}?verdict=unknown"),
@@ -120,13 +141,6 @@ def _pages(data: Any) -> list[Page]:
         Page("requests, one day", f"{log}?day={middle.at.date()}"),
         Page("requests, one address", f"{log}?address={middle.address_hash}"),
         Page("requests, by id", f"{log}?request={middle.request_id}"),
-        Page("one request", middle.get_absolute_url()),
-        Page("playground", "/validation/playground/"),
-        Page("playground, several addresses", "/validation/playground/batch/"),
-        Page("data", "/validation/data/"),
-        Page("billing", "/credits/"),
-        Page("ledger", "/credits/ledger/"),
-        Page("API keys", "/apikeys/"),
     ]
 
 

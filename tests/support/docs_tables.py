@@ -15,48 +15,37 @@ DOCUMENT = ROOT / "docs" / "validation.md"
 
 def render_tables() -> dict[str, str]:
     return {
-        "reasons": markdown(
-            [
-                ["verdict", "reason", "meaning", "what to do"],
-                *(
-                    [
-                        verdict,
-                        f"`{code}`{'' if is_used else ' *reserved*'}",
-                        meaning.means,
-                        meaning.do,
-                    ]
-                    for verdict, reasons in reasons_by_verdict()
-                    for code, meaning, is_used in reasons
-                ),
-            ]
-        ),
-        "score": markdown(
-            [
-                ["fact", "points"],
-                *(
-                    [f"{verdict}, evidence `{evidence}`: maximum", str(best)]
-                    for (verdict, evidence), best in MAX_SCORES.items()
-                ),
-                *([f"`{fact}`", f"−{weight}"] for fact, weight in WEIGHTS.items()),
-                *([f"{verdict}: minimum", str(lowest)] for verdict, lowest in MIN_SCORES.items()),
-            ]
-        ),
+        "reasons": markdown([["verdict", "reason", "meaning", "what to do"], *_reasons()]),
+        "score": markdown([["fact", "points"], *_points()]),
         "syntax errors": markdown(
             [["code", "message"], *([f"`{code}`", text] for code, text in MESSAGES.items())]
         ),
         "lists": markdown(
-            [
-                ["list", "entries", "source", "version", "date", "license"],
-                *_domain_data(),
-            ]
+            [["list", "entries", "source", "version", "date", "license"], *_domain_data()]
         ),
         "voters": markdown(
-            [
-                ["list", "family", "curated", "names", "version", "date", "license"],
-                *_voters(),
-            ]
+            [["list", "family", "curated", "names", "version", "date", "license"], *_voters()]
         ),
     }
+
+
+def _reasons() -> list[list[str]]:
+    return [
+        [verdict, f"`{code}`{'' if is_used else ' *reserved*'}", meaning.means, meaning.do]
+        for verdict, reasons in reasons_by_verdict()
+        for code, meaning, is_used in reasons
+    ]
+
+
+def _points() -> list[list[str]]:
+    return [
+        *(
+            [f"{verdict}, evidence `{evidence}`: maximum", str(best)]
+            for (verdict, evidence), best in MAX_SCORES.items()
+        ),
+        *([f"`{fact}`", f"−{weight}"] for fact, weight in WEIGHTS.items()),
+        *([f"{verdict}: minimum", str(lowest)] for verdict, lowest in MIN_SCORES.items()),
+    ]
 
 
 def _voters() -> list[list[str]]:

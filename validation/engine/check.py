@@ -250,17 +250,13 @@ class Engine:
             if lookup is None:
                 lookup = self._lookups[domain] = Future()
         if not is_first:
-            try:
-                return lookup.result(self.resolver.seconds + _GRACE_SECONDS), True
-            except TimeoutError:
-                route = MailRoute(problem="dns_timeout")
-                return describe_domain(self.domain_data, domain, route, self._staff_domains()), True
+            return self._wait_for(lookup, domain), True
         self.resolver.counters.lookups += 1
         try:
             trust_changes = self.resolver.trust.changes
             find_owner = self.domain_data.find_owner
             route = find_mail_route(domain, self.resolver, self.slots, find_owner, scope)
-            info = describe_domain(self.domain_data, domain, route, self._staff_domains())
+            info = self.describe(domain, route)
             # Cached before the lookup ends, or a call arriving in between would start another. A
             # change of trust during the lookup has dropped its results from the caches.
             if self.resolver.trust.changes == trust_changes:
@@ -277,6 +273,12 @@ class Engine:
         if route.is_exhausted and limit is not None:
             limit.record_exhausted()
         return info, route.sent_queries
+
+    def _wait_for(self, lookup: Future[DomainInfo], domain: str) -> DomainInfo:
+        try:
+            return lookup.result(self.resolver.seconds + _GRACE_SECONDS)
+        except TimeoutError:
+            return self.describe(domain, MailRoute(problem="dns_timeout"))
 
     def _cache_domain(self, domain: str, info: DomainInfo) -> None:
         expires_at = info.route.expires_at
