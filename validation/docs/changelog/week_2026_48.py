@@ -6,6 +6,14 @@ from validation.docs.changelog.entry import DOCS, Entry
 
 ENTRIES = (
     Entry(
+        "refunds-of-an-order",
+        date(2026, 11, 23),
+        "Dashboard",
+        "Refunds on the page of an order",
+        "An order's page lists each refund with its date, and what you paid after all of them. "
+        'Orders of which a part was refunded are marked "Partly refunded".',
+    ),
+    Entry(
         "openapi-version",
         date(2026, 11, 23),
         "Docs",
