@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from playwright.sync_api import Page, expect
 
-from tests.journeys.sign_in import assert_heading, sign_in
+from tests.journeys.sign_in import sign_in, wait_for_heading
 from tests.journeys.windows import Windows
 from tests.servers.keys import make_account
 from tests.servers.product import Product
@@ -41,10 +41,14 @@ def place_order(page: Page) -> str:
     return match[1]
 
 
-def mark_paid(windows: Windows, site: Product, order_id: str) -> None:
-    staff = windows.open()
-    sign_in(staff, "owner@example.com", site.owner_password())
-    assert_heading(staff, "Overview")
+def open_as_staff(windows: Windows, site: Product) -> Page:
+    page = windows.open()
+    sign_in(page, "owner@example.com", site.owner_password())
+    wait_for_heading(page, "Overview")
+    return page
+
+
+def mark_paid(staff: Page, order_id: str) -> None:
     staff.goto(f"/admin/credits/order/?q={order_id}")
     staff.locator("#result_list tbody th a").click()
     staff.get_by_role("link", name="Mark paid").click()

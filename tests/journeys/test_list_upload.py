@@ -8,7 +8,7 @@ from playwright.sync_api import Page, Request, Route, expect
 
 from tests.journeys.findings import assert_no_findings
 from tests.journeys.lists import run_lists
-from tests.journeys.newcomers import Newcomer
+from tests.journeys.newcomers import Newcomer, Newcomers
 from tests.journeys.windows import Windows
 from tests.servers.product import Product
 
@@ -31,6 +31,18 @@ def page(windows: Windows, newcomer: Newcomer) -> Page:
     page = windows.open(newcomer)
     page.goto(PAGE)
     return page
+
+
+@pytest.fixture(scope="module")
+def window(shared_windows: Windows, newcomers: Newcomers) -> Page:
+    return shared_windows.open(newcomers.take())
+
+
+@pytest.fixture
+def form(window: Page) -> Page:
+    """A form that sends nothing in these tests, so they share its window and customer."""
+    window.goto(PAGE)
+    return window
 
 
 def sent_parts(page: Page) -> list[str]:
@@ -166,13 +178,13 @@ def test_upload_that_is_complete_when_it_is_canceled_opens_its_page(
     page.unroute_all()
 
 
-def test_file_beyond_the_plan_is_refused_before_it_is_uploaded(page: Page, tmp_path: Path) -> None:
+def test_file_beyond_the_plan_is_refused_before_it_is_uploaded(form: Page, tmp_path: Path) -> None:
     large = tmp_path / "large.csv"
     large.write_bytes(b"jane@reserved.test\n" * 600_000)
     requests: list[str] = []
-    page.on("request", lambda request: requests.append(request.url))
-    upload(page, large)
-    field = page.get_by_label("File")
+    form.on("request", lambda request: requests.append(request.url))
+    upload(form, large)
+    field = form.get_by_label("File")
     message: str = field.evaluate("field => field.validationMessage")
     assert message.startswith("The file is larger than 10 MB, your plan's limit.")
     assert requests == []
@@ -201,10 +213,10 @@ def paste(page: Page, lines: int) -> str:
     return message
 
 
-def test_too_many_pasted_lines_are_refused_before_they_are_sent(page: Page) -> None:
+def test_too_many_pasted_lines_are_refused_before_they_are_sent(form: Page) -> None:
     message = "You pasted 10,001 lines. Paste up to 10,000, or upload a file."
-    assert paste(page, 10_001) == message
-    assert paste(page, 10_000) == ""
+    assert paste(form, 10_001) == message
+    assert paste(form, 10_000) == ""
 
 
 def drop(page: Page, *names: str) -> None:
@@ -227,8 +239,8 @@ def test_file_is_dropped_anywhere_on_the_page(page: Page) -> None:
     expect(page.get_by_role("heading", name="dropped.csv")).to_be_visible()
 
 
-def test_several_files_are_not_dropped_together(page: Page) -> None:
-    drop(page, "one.csv", "two.csv")
-    field = page.get_by_label("File")
+def test_several_files_are_not_dropped_together(form: Page) -> None:
+    drop(form, "one.csv", "two.csv")
+    field = form.get_by_label("File")
     assert field.evaluate("field => field.validationMessage") == "Drop one file at a time."
     assert field.evaluate("field => field.files.length") == 0
