@@ -9,7 +9,7 @@ from typing import Any
 from wsgiref.types import WSGIEnvironment
 from wsgiref.util import setup_testing_defaults
 
-from django.core.management import call_command
+from django.conf import settings
 from django.core.signals import request_finished, request_started
 from opentelemetry.instrumentation.wsgi import OpenTelemetryMiddleware
 from opentelemetry.sdk.trace import TracerProvider
@@ -20,6 +20,7 @@ from opentelemetry.trace import Span
 from config.wsgi import application
 from tests.apikeys.rest.tracing.settings import SENTRY
 from tests.conftest import make_user
+from tests.servers.product import prepare_folder
 
 signals: list[str] = []
 spans = InMemorySpanExporter()
@@ -66,7 +67,7 @@ def create_secret() -> str:
 
 
 def main() -> None:
-    call_command("migrate", verbosity=0)
+    prepare_folder(settings.DATA_DIR, on_sqlite=True)
     secret = create_secret()
     SENTRY.events.clear()
     request_started.connect(on_start)
