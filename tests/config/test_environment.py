@@ -11,6 +11,7 @@ from config.settings.databases import database_settings, pgbouncer_settings
 from config.settings.environment import Environment
 from config.settings.mail import mail_settings
 from tests.servers.product import ROOT
+from tests.servers.programs import run_program
 
 
 def environment(**values: str) -> Environment:
@@ -121,18 +122,12 @@ def test_password_of_pgbouncer_defaults_to_that_of_the_database() -> None:
 @pytest.mark.parametrize(("serves_web", "port"), [("on", 6432), ("off", 5432)])
 def test_only_web_workers_connect_through_pgbouncer(serves_web: str, port: int) -> None:
     script = "import config.settings as s; d = s.DATABASES['default']; print(d['PORT'], d)"
-    process = subprocess.run(
-        [sys.executable, "-c", script],
-        cwd=ROOT,
-        env={
-            "PATH": os.environ["PATH"],
-            "SERVES_WEB": serves_web,
-            "DATABASE_URL": "postgres://u:p@db1:5432/validation",
-            "PGBOUNCER_URL": "postgres://u:p@127.0.0.1:6432/validation",
-        },
-        capture_output=True,
-        text=True,
-        check=True,
+    process = run_program(
+        "-c",
+        script,
+        SERVES_WEB=serves_web,
+        DATABASE_URL="postgres://u:p@db1:5432/validation",
+        PGBOUNCER_URL="postgres://u:p@127.0.0.1:6432/validation",
     )
     assert process.stdout.startswith(f"{port} ")
     assert ("'prepare_threshold': None" in process.stdout) == (serves_web == "on")

@@ -10,6 +10,7 @@ import pytest
 
 from config.settings.production_checks import SECRETS, SELLER
 from tests.servers.product import ROOT
+from tests.servers.programs import run_program
 
 pytestmark = pytest.mark.process
 
@@ -19,15 +20,8 @@ REQUIRED_OF_THE_OPERATOR = ["ALLOWED_HOSTS", "BASE_URL", "EMAIL_URL", *SELLER]
 
 
 def make_secrets(**environment: str) -> str:
-    process = subprocess.run(
-        [sys.executable, "manage.py", "make_secrets"],
-        cwd=ROOT,
-        env={"PATH": os.environ["PATH"], **environment},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert process.stderr == ""
+    process = run_program("manage.py", "make_secrets", **environment)
+    assert (process.returncode, process.stderr) == (0, "")
     return process.stdout
 
 
@@ -97,13 +91,6 @@ def test_printed_file_is_the_example_with_secrets(printed: str) -> None:
 
 
 def test_help_needs_no_settings_either() -> None:
-    process = subprocess.run(
-        [sys.executable, "manage.py", "make_secrets", "--help"],
-        cwd=ROOT,
-        env={"PATH": os.environ["PATH"], "ENVIRONMENT": "production"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    process = run_program("manage.py", "make_secrets", "--help", ENVIRONMENT="production")
     assert (process.returncode, process.stderr) == (0, "")
     assert "Print an environment file" in process.stdout

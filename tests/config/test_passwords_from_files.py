@@ -1,8 +1,6 @@
 """PostgreSQL and Redis accept the passwords that come from files."""
 
-import os
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,7 +10,7 @@ from psycopg import sql
 from redis import Redis
 
 from tests.servers.postgres import postgres_server
-from tests.servers.product import ROOT
+from tests.servers.programs import run_program
 from tests.servers.redis import redis
 
 pytestmark = pytest.mark.process
@@ -50,18 +48,11 @@ def servers() -> Iterator[dict[str, str]]:
 
 
 def run(servers: dict[str, str], folder: Path, **files: str) -> subprocess.CompletedProcess[str]:
-    environment = {"PATH": os.environ["PATH"], "DATA_DIR": str(folder / "data"), **servers}
+    environment = {"DATA_DIR": str(folder / "data"), **servers}
     for name, content in files.items():
         (folder / name).write_text(content)
         environment[name] = str(folder / name)
-    return subprocess.run(
-        [sys.executable, "manage.py", "shell", "--no-imports", "-c", SCRIPT],
-        cwd=ROOT,
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    return run_program("manage.py", "shell", "--no-imports", "-c", SCRIPT, **environment)
 
 
 def test_servers_accept_the_passwords(servers: dict[str, str], tmp_path: Path) -> None:

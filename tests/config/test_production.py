@@ -1,32 +1,18 @@
 """`ENVIRONMENT=production` enables all safeguards, or reports the settings that are missing."""
 
 import json
-import os
-import subprocess
-import sys
 
 import pytest
 
 from config.settings.secrets import SECRETS
-from tests.servers.product import ROOT
 from tests.servers.production import ENVIRONMENT
+from tests.servers.programs import run_program
 
 pytestmark = pytest.mark.process
 
 
-def run(*command: str, environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, *command],
-        cwd=ROOT,
-        env={"PATH": os.environ["PATH"], **environment},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-
-
 def test_deploy_check_passes_with_all_settings() -> None:
-    ended = run("manage.py", "check", "--deploy", environment=ENVIRONMENT)
+    ended = run_program("manage.py", "check", "--deploy", **ENVIRONMENT)
     assert (ended.returncode, ended.stdout, ended.stderr) == (
         0,
         "System check identified no issues (0 silenced).\n",
@@ -53,7 +39,7 @@ def test_deploy_check_passes_with_all_settings() -> None:
 )
 def test_missing_setting_stops_the_start_and_is_reported(name: str) -> None:
     environment = {key: value for key, value in ENVIRONMENT.items() if key != name}
-    ended = run("manage.py", "check", environment=environment)
+    ended = run_program("manage.py", "check", **environment)
     assert ended.returncode == 1
     where = f"{name} or {name}_FILE" if name in SECRETS else name
     assert f"- {where} must" in ended.stderr
@@ -79,7 +65,7 @@ def test_missing_setting_stops_the_start_and_is_reported(name: str) -> None:
 def test_unsafe_value_stops_the_start_and_is_reported_without_the_value(
     name: str, value: str
 ) -> None:
-    ended = run("manage.py", "check", environment={**ENVIRONMENT, name: value})
+    ended = run_program("manage.py", "check", **{**ENVIRONMENT, name: value})
     assert ended.returncode == 1
     assert f"- {name} must" in ended.stderr
     if name == "SECRET_KEY":
@@ -87,19 +73,19 @@ def test_unsafe_value_stops_the_start_and_is_reported_without_the_value(
 
 
 def test_tax_rate_needs_the_sellers_country() -> None:
-    ended = run("manage.py", "check", environment={**ENVIRONMENT, "TAX_RATE": "0.19"})
+    ended = run_program("manage.py", "check", **{**ENVIRONMENT, "TAX_RATE": "0.19"})
     assert ended.returncode == 1
     assert "- SELLER_COUNTRY must be set while TAX_RATE is above 0" in ended.stderr
     assert ended.stderr.count("\n  - ") == 1
 
 
 def test_all_missing_settings_are_reported_together() -> None:
-    ended = run("manage.py", "check", environment={"ENVIRONMENT": "production"})
+    ended = run_program("manage.py", "check", ENVIRONMENT="production")
     assert ended.stderr.count("\n  - ") >= 10
 
 
 def test_supervisor_reports_the_same_problems() -> None:
-    ended = run("-m", "config.server.supervisor", environment={"ENVIRONMENT": "production"})
+    ended = run_program("-m", "config.server.supervisor", ENVIRONMENT="production")
     assert ended.returncode == 1
     assert "- SECRET_KEY or SECRET_KEY_FILE must" in ended.stderr
     assert "Traceback" not in ended.stderr
@@ -108,7 +94,7 @@ def test_supervisor_reports_the_same_problems() -> None:
 def test_seller_settings_are_optional_with_stripe() -> None:
     environment = {key: value for key, value in ENVIRONMENT.items() if "SELLER" not in key}
     stripe = {"STRIPE_SECRET_KEY": "sk_invented", "STRIPE_WEBHOOK_SECRET": "whsec_invented"}
-    assert run("manage.py", "check", environment={**environment, **stripe}).returncode == 0
+    assert run_program("manage.py", "check", **environment, **stripe).returncode == 0
 
 
 @pytest.mark.parametrize(
@@ -119,7 +105,7 @@ def test_seller_settings_are_optional_with_stripe() -> None:
     ],
 )
 def test_one_of_stripes_secrets_alone_is_reported(name: str, other: str) -> None:
-    ended = run("manage.py", "check", environment={**ENVIRONMENT, name: "invented"})
+    ended = run_program("manage.py", "check", **{**ENVIRONMENT, name: "invented"})
     assert ended.returncode == 1
     assert f"- {other} or {other}_FILE must be set: Stripe's two secrets go" in ended.stderr
     assert ended.stderr.count("\n  - ") == 1
@@ -143,7 +129,7 @@ def test_production_enables_every_safeguard() -> None:
 import json, config.settings as settings
 print(json.dumps({{name: getattr(settings, name) for name in {names}}}))
 """
-    settings = json.loads(run("-c", script, environment=ENVIRONMENT).stdout)
+    settings = json.loads(run_program("-c", script, **ENVIRONMENT).stdout)
     assert settings == {
         "DEBUG": False,
         "SECURE_SSL_REDIRECT": True,

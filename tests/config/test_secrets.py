@@ -4,8 +4,6 @@ import json
 import os
 import re
 import stat
-import subprocess
-import sys
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -19,6 +17,7 @@ from config.settings.mail import mail_settings
 from config.settings.secrets import MAX_BYTES, SECRETS, values_to_mask
 from tests.servers.product import ROOT
 from tests.servers.production import ENVIRONMENT
+from tests.servers.programs import run_program
 
 CONTENT = "a-secret-from-a-file"
 LOOKS_SECRET = re.compile(r"KEY|PEPPER|SECRET|PASSWORD|TOKEN|DSN|_URL")
@@ -207,7 +206,7 @@ class TestProduction:
     @pytest.fixture
     def from_files(self, tmp_path: Path) -> dict[str, str]:
         """Return production's environment with each secret in a file."""
-        variables = {"PATH": os.environ["PATH"], "DATA_DIR": str(tmp_path / "data")}
+        variables = {"DATA_DIR": str(tmp_path / "data")}
         for name, value in ENVIRONMENT.items():
             if name in SECRETS:
                 (tmp_path / name).write_text(f"{value}\n")
@@ -216,19 +215,9 @@ class TestProduction:
                 variables[name] = value
         return variables
 
-    def run(self, *command: str, environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, *command],
-            cwd=ROOT,
-            env=environment,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-
     def test_deploy_check_passes(self, from_files: dict[str, str]) -> None:
         assert len([name for name in from_files if name.endswith("_FILE")]) == 5
-        ended = self.run("manage.py", "check", "--deploy", environment=from_files)
+        ended = run_program("manage.py", "check", "--deploy", **from_files)
         assert (ended.returncode, ended.stderr) == (0, "")
         assert "no issues" in ended.stdout
 
@@ -236,7 +225,7 @@ class TestProduction:
         Path(from_files["SECRET_KEY_FILE"]).write_text("")
         Path(from_files["DATABASE_URL_FILE"]).unlink()
         Path(from_files["ADDRESS_HASH_KEY_FILE"]).write_text("weak")
-        ended = self.run("manage.py", "check", environment=from_files)
+        ended = run_program("manage.py", "check", **from_files)
         assert ended.returncode == 1
         assert re.findall(r"^  - (\w+)", ended.stderr, re.M) == [
             "SECRET_KEY_FILE",
@@ -257,7 +246,7 @@ from config.settings.environment import Environment
 os.setuid(65534)
 print(json.dumps(Environment({"SECRET_KEY_FILE": sys.argv[1]}).problems))
 """
-        ended = self.run("-c", script, str(file), environment={"PATH": os.environ["PATH"]})
+        ended = run_program("-c", script, str(file))
         (problem,) = json.loads(ended.stdout)
         assert problem.endswith("this process's user, 65534: Permission denied.")
 
@@ -282,7 +271,7 @@ print(ExceptionReporter(request, None, None, None).get_traceback_html())
             file.write_text(f"{scheme}://validation:invented-{scheme}@127.0.0.1:1/0\n")
             from_files[f"{url}_FILE"] = str(file)
         from_files["DJANGO_SETTINGS_MODULE"] = "config.settings"
-        ended = self.run("-c", script, environment=from_files)
+        ended = run_program("-c", script, **from_files)
         assert ended.returncode == 0, ended.stderr
         assert '"Key …, mail ' in ended.stderr
         assert "REDIS_URL" in ended.stdout

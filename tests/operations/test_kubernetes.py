@@ -1,10 +1,7 @@
 """The Kubernetes manifests are valid and agree, and production accepts their settings."""
 
-import os
 import re
 import secrets
-import subprocess
-import sys
 import tomllib
 from collections.abc import Iterator
 from functools import cache
@@ -20,6 +17,7 @@ from django.test import Client
 from config.server.form_limits import MAX_LARGER_FORM_BYTES
 from config.settings.secrets import SECRETS
 from tests.servers.product import ROOT
+from tests.servers.programs import run_program
 from tests.servers.systemd import LISTS, WEB, WORKER, directives
 
 FOLDER = ROOT / "deploy" / "kubernetes"
@@ -123,11 +121,9 @@ def test_production_accepts_the_settings(tmp_path: Path) -> None:
     environment = {
         name: value.replace(SECRETS_FOLDER, str(tmp_path)) for name, value in settings().items()
     }
-    environment |= {"PATH": os.environ["PATH"], "DATA_DIR": str(tmp_path / "data")}
-    command = [sys.executable, "manage.py", "check", "--deploy", "--fail-level", "WARNING"]
-    ended = subprocess.run(
-        command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False
-    )
+    environment["DATA_DIR"] = str(tmp_path / "data")
+    command = ("manage.py", "check", "--deploy", "--fail-level", "WARNING")
+    ended = run_program(*command, **environment)
     assert (ended.returncode, ended.stderr) == (0, "")
 
 

@@ -3,8 +3,6 @@
 import os
 import shutil
 import sqlite3
-import subprocess
-import sys
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -13,6 +11,7 @@ import pytest
 
 from config.server.prepare import static_fingerprint
 from tests.servers.product import ROOT, prepare_folder
+from tests.servers.programs import run_program
 from tests.servers.release import Release
 
 pytestmark = pytest.mark.process
@@ -38,14 +37,8 @@ def folder(tmp_path: Path) -> Path:
 
 def prepare(folder: Path, **environment: str) -> str:
     """Prepare a start with this data folder, and return the migrations it has read."""
-    process = subprocess.run(
-        [sys.executable, "-c", PROGRAM],
-        cwd=ROOT,
-        env={"PATH": os.environ["PATH"], "DATA_DIR": str(folder), **environment},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    process = run_program("-c", PROGRAM, DATA_DIR=str(folder), **environment)
+    process.check_returncode()
     return process.stdout.partition("Migrations:")[2].strip()
 
 

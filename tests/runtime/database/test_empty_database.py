@@ -12,6 +12,7 @@ import pytest
 from tests.servers.postgres import postgres, prepend_postgres_programs
 from tests.servers.product import ROOT
 from tests.servers.production import ENVIRONMENT
+from tests.servers.programs import run_program
 from tests.servers.redis import free_port
 
 pytestmark = pytest.mark.process
@@ -25,18 +26,6 @@ COMMANDS = [
     ["run_worker"],
     ["back_up", "/nowhere/backup"],
 ]
-
-
-def run(*command: str, **environment: str) -> "subprocess.CompletedProcess[str]":
-    return subprocess.run(
-        [sys.executable, *command],
-        cwd=ROOT,
-        env={"PATH": os.environ["PATH"], **environment},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=60,
-    )
 
 
 @pytest.fixture(scope="module")
@@ -77,7 +66,7 @@ def assert_suggests_restore_and_migrate(output: str) -> None:
 def test_tables_are_not_created_in_production_without_the_option(
     production: dict[str, str], server: str, command: list[str]
 ) -> None:
-    process = run(*command, **production)
+    process = run_program(*command, **production)
     assert process.returncode == 1
     assert len(process.stderr.splitlines()) == 1
     assert_suggests_restore_and_migrate(process.stderr)
@@ -89,14 +78,22 @@ def test_web_server_exits_in_production_if_there_are_no_tables(
     production: dict[str, str], server: str
 ) -> None:
     gunicorn = ["-m", "gunicorn", "--config", "config/server/gunicorn_settings.py", "config.wsgi"]
-    process = run(*gunicorn, "--bind", f"127.0.0.1:{production['PORT']}", **production)
+    process = subprocess.run(
+        [sys.executable, *gunicorn, "--bind", f"127.0.0.1:{production['PORT']}"],
+        cwd=ROOT,
+        env={"PATH": os.environ["PATH"], **production},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
     assert process.returncode == 3
     assert_suggests_restore_and_migrate(process.stderr)
     assert tables(server) == 0
 
 
 def test_commands_suggest_restore_and_migrate_in_production(production: dict[str, str]) -> None:
-    process = run("manage.py", "check_books", **production)
+    process = run_program("manage.py", "check_books", **production)
     assert process.returncode == 1
     assert_suggests_restore_and_migrate(process.stderr)
 
@@ -105,9 +102,9 @@ def test_commands_suggest_restore_and_migrate_in_production(production: dict[str
 def test_new_database_option_creates_the_tables(tmp_path: Path) -> None:
     with postgres() as server:
         environment = {**ENVIRONMENT, "DATABASE_URL": server, "DATA_DIR": str(tmp_path)}
-        assert run("manage.py", "migrate", "--new-database", **environment).returncode == 0
-        assert run("manage.py", "migrate", **environment).returncode == 0
-        assert run("manage.py", "check_books", **environment).returncode == 0
+        assert run_program("manage.py", "migrate", "--new-database", **environment).returncode == 0
+        assert run_program("manage.py", "migrate", **environment).returncode == 0
+        assert run_program("manage.py", "check_books", **environment).returncode == 0
 
 
 @pytest.mark.proof
@@ -116,19 +113,19 @@ def test_restore_fills_an_empty_production_database(tmp_path: Path) -> None:
         environment = {**ENVIRONMENT, "DATABASE_URL": server, "DATA_DIR": str(tmp_path)}
         environment["PATH"] = prepend_postgres_programs(os.environ["PATH"])
         backup = str(tmp_path / "backup")
-        assert run("manage.py", "migrate", "--new-database", **environment).returncode == 0
-        assert run("manage.py", "back_up", backup, **environment).returncode == 0
+        assert run_program("manage.py", "migrate", "--new-database", **environment).returncode == 0
+        assert run_program("manage.py", "back_up", backup, **environment).returncode == 0
         with psycopg.connect(server, autocommit=True) as database:
             database.execute("CREATE DATABASE restored")
         environment["DATABASE_URL"] = server.replace("/postgres?", "/restored?")
-        process = run("manage.py", "restore", backup, **environment)
+        process = run_program("manage.py", "restore", backup, **environment)
         assert "agree" in process.stdout, process.stderr
-        assert run("manage.py", "migrate", **environment).returncode == 0
+        assert run_program("manage.py", "migrate", **environment).returncode == 0
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=[command[0] for command in COMMANDS])
 def test_command_reports_missing_tables_in_one_line(tmp_path: Path, command: list[str]) -> None:
-    process = run("manage.py", *command, DATA_DIR=str(tmp_path))
+    process = run_program("manage.py", *command, DATA_DIR=str(tmp_path))
     assert process.returncode == 1
     (line,) = process.stderr.splitlines()
     assert line.endswith("The database has no tables yet. Run manage.py migrate.")
