@@ -27,6 +27,7 @@ from tests.support.copied_rows import CopiedRows
 from tests.support.database_template import create_test_database
 from tests.support.fresh_database import fresh_database
 from tests.support.log_records import LogCapture, capture_logs
+from tests.support.page_context import record_page_contexts
 from tests.support.pages import browser_for
 from tests.support.xdist_groups import GroupScheduler, is_long
 from validation.lookup_limits import exhausted_lookups
@@ -111,6 +112,11 @@ def signed_in_by_form(user: User) -> Client:
     response = client.post("/accounts/login/", {"login": user.email, "password": PASSWORD})
     assert response.status_code == 302, response.content
     return client
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _page_contexts(django_test_environment: None) -> None:
+    record_page_contexts()
 
 
 @pytest.fixture(autouse=True)
