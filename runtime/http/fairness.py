@@ -1,32 +1,48 @@
 """Let short requests go before those that compute for long.
 
-A web worker's greenlets switch only when they wait. A request that computes for tens of
-milliseconds says so with `long_request`, computes in its turn, and calls `let_others_run` again and
-again, outside transactions. Its lookups, of which dozens are in progress, call `wait_in_line`
-before each of their steps.
+A web worker's greenlets switch only when they wait. A request that computes for more than a few
+milliseconds says so with `long_request`, computes in its turn, and calls `let_others_run` after
+each small step, outside transactions. Once it has computed for SLICE_SECONDS, that call pauses it:
+other requests run, so none of them waits for longer than a slice. Its lookups, of which dozens are
+in progress, call `wait_in_line` before each of their steps.
 
-As long as there are short requests, the others compute for at most half of the time. The rest of
+As long as there are short requests, the others compute for at most a fifth of the time. The rest of
 the processor is left to what short requests wait for: other workers, and the database.
 """
 
+import itertools
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-# How long a pause lasts at most, so that a long request is slow on a busy worker, but not stuck.
-MAX_PAUSE_SECONDS = 0.01
-# How long a step of a lookup waits for those of other lookups at most. A lookup has about five.
-MAX_LINE_SECONDS = 0.05
-# About as long as a step computes.
-STEP_REST_SECONDS = 0.002
-MAX_REST_SECONDS = 0.03
+# How long a long request computes without a pause.
+SLICE_SECONDS = 0.001
+# While short requests are expected, a pause lasts for this many times as long as the slice did,
+# but not for longer than MAX_REST_SECONDS: a slice is long if the processor was busy otherwise.
+REST_PER_SLICE, MAX_REST_SECONDS = 4, 0.02
+# How much longer it lasts at most while short requests are in progress, so that a long request is
+# slow on a busy worker, but not stuck.
+MAX_PAUSE_SECONDS = 0.005
+# How many steps of lookups compute for about as long as a slice.
+STEPS_PER_SLICE = 4
+# How long a step waits for those of other lookups at most. A lookup has about five, and all lookups
+# of a batch share a deadline of seconds.
+MAX_LINE_SECONDS = 0.2
 # After a short request, more are expected for this long.
 EXPECTED_SECONDS = 1.0
 
 _turn = threading.Lock()
 _line = threading.Lock()
-_current = threading.local()
+_steps = itertools.count(1)
+
+
+class _CurrentRequest(threading.local):
+    is_long = False
+    slice_started_at = 0.0
+
+
+_current = _CurrentRequest()
 
 
 class _ShortRequests:
@@ -72,6 +88,7 @@ def request() -> Iterator[None]:
 def long_request() -> Iterator[None]:
     """Let other requests go first for as long as this one takes."""
     _current.is_long = True
+    _current.slice_started_at = time.monotonic()
     _short_requests.add(-1)
     try:
         yield
@@ -83,13 +100,22 @@ def long_request() -> Iterator[None]:
 def turn() -> Iterator[None]:
     """Wait until no other request of this process computes for long.
 
-    A short request then waits for one long one at most, however many there are.
+    A short request then waits for a slice of one long request, however many there are.
     """
     with _turn:
-        let_others_run()
-        started = time.monotonic()
+        _let_short_requests_go_first()
+        _current.slice_started_at = time.monotonic()
         yield
-        _rest(min(time.monotonic() - started, MAX_REST_SECONDS))
+        _rest(time.monotonic() - _current.slice_started_at)
+
+
+def let_others_run() -> None:
+    """Pause if this request has computed for a slice. Cheap enough to be called all the time."""
+    computed = time.monotonic() - _current.slice_started_at
+    if computed >= SLICE_SECONDS:
+        _rest(computed)
+        _let_short_requests_go_first()
+        _current.slice_started_at = time.monotonic()
 
 
 def wait_in_line() -> None:
@@ -100,22 +126,24 @@ def wait_in_line() -> None:
     """
     if _short_requests.are_expected() and _line.acquire(timeout=MAX_LINE_SECONDS):
         try:
-            let_others_run()
-            _rest(STEP_REST_SECONDS)
+            if next(_steps) % STEPS_PER_SLICE == 0:
+                _rest(SLICE_SECONDS)
+                _let_short_requests_go_first()
         finally:
             _line.release()
-
-
-def let_others_run() -> None:
-    """Pause while short requests are in progress, but only briefly."""
-    drain_events()
-    _short_requests.wait(MAX_PAUSE_SECONDS)
 
 
 def drain_events() -> None:
     """Let all other greenlets run until they wait. Replaced by config/server/worker.py."""
 
 
-def _rest(seconds: float) -> None:
+def _let_short_requests_go_first() -> None:
+    """Wait while short requests are in progress, but only briefly."""
+    drain_events()
+    _short_requests.wait(MAX_PAUSE_SECONDS)
+
+
+def _rest(computed: float) -> None:
+    """Leave the processor to others if short requests are expected."""
     if _short_requests.are_expected():
-        time.sleep(seconds)
+        time.sleep(min(REST_PER_SLICE * computed, MAX_REST_SECONDS))

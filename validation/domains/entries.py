@@ -9,8 +9,6 @@ from runtime.http import fairness
 from validation.engine.domain_data import BUILT_IN_DATA
 from validation.engine.syntax.parsing import AddressParts, parse_address
 
-# After this many, which take less than a millisecond, other requests may run.
-_ENTRIES_PER_PAUSE = 50
 # One fix often solves many, and refusing costs as much time as parsing.
 MAX_PROBLEMS = 20
 _MAX_SHOWN = 80
@@ -40,8 +38,7 @@ def parse_entries(texts: Iterable[str]) -> tuple[list[str], list[Problem]]:
     domains: dict[str, None] = {}
     problems = []
     for index, text in enumerate(texts):
-        if index and index % _ENTRIES_PER_PAUSE == 0:
-            fairness.let_others_run()
+        fairness.let_others_run()
         try:
             domains[parse_entry(text)] = None
         except InvalidEntry as error:

@@ -15,9 +15,6 @@ from validation.engine.syntax.parsing import AddressParts, SyntaxProblem, parse_
 from validation.engine.verdicts.decision import DomainInfo
 from validation.engine.verdicts.finding import Finding
 
-# After this many checks, which take less than a millisecond, other requests may run.
-CHECKS_PER_PAUSE = 50
-
 
 class LookupShare:
     """Limits the lookups that a caller has in progress, in all of their batches together."""
@@ -54,8 +51,9 @@ def check_all(
 ) -> list[Finding]:
     """Return a finding for each address, in order. What isn't known in time is `unknown`.
 
-    `turn` is entered to compute for long, and `pause` is called often, to let other requests run.
-    Lookups call `wait_in_line` before they start, and each time that replies have arrived.
+    `turn` is entered to compute for long, and `pause` is called after each check, to let other
+    requests run. Lookups call `wait_in_line` before they start, and each time that replies have
+    arrived.
     """
     ends_at = time.monotonic() + seconds
     found: dict[str, DomainInfo] = {}
@@ -76,10 +74,9 @@ def check_all(
         missing = {domain for domain in waiting if domain not in found}
     with turn():
         findings = []
-        for index, address in enumerate(addresses, 1):
+        for address in addresses:
             findings.append(_check_now(engine, address, limit, found, missing))
-            if index % CHECKS_PER_PAUSE == 0:
-                pause()
+            pause()
     return findings
 
 

@@ -1,5 +1,6 @@
 """A web worker lets short requests go before those that compute for long."""
 
+import itertools
 import threading
 import time
 
@@ -54,6 +55,7 @@ def test_pause_ends_although_another_request_never_waits() -> None:
 def test_long_request_waits_for_a_short_one(monkeypatch: pytest.MonkeyPatch) -> None:
     # Long enough that a test on a busy machine doesn't get there.
     monkeypatch.setattr(fairness, "MAX_PAUSE_SECONDS", 60)
+    monkeypatch.setattr(fairness, "SLICE_SECONDS", 0)
     order: list[str] = []
     is_started, may_end = threading.Event(), threading.Event()
 
@@ -81,7 +83,10 @@ def test_long_request_waits_for_a_short_one(monkeypatch: pytest.MonkeyPatch) -> 
     assert order == ["short", "long"]
 
 
-def test_long_request_goes_on_although_a_short_one_is_stuck() -> None:
+def test_long_request_goes_on_although_a_short_one_is_stuck(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(fairness, "SLICE_SECONDS", 0)
     has_ended = False
 
     def long_request() -> None:
@@ -97,7 +102,33 @@ def test_long_request_goes_on_although_a_short_one_is_stuck() -> None:
     assert has_ended
 
 
-def test_long_requests_take_turns() -> None:
+@pytest.mark.parametrize(("slice_seconds", "pauses"), [(0, 100), (3600, 0)])
+def test_long_request_pauses_only_after_a_slice(
+    monkeypatch: pytest.MonkeyPatch, slice_seconds: float, pauses: int
+) -> None:
+    monkeypatch.setattr(fairness, "SLICE_SECONDS", slice_seconds)
+    paused: list[float] = []
+    with fairness.request(), fairness.long_request(), fairness.turn():
+        monkeypatch.setattr(fairness, "drain_events", lambda: paused.append(time.monotonic()))
+        for _ in range(100):
+            fairness.let_others_run()
+    assert len(paused) == pauses
+
+
+def test_slice_starts_again_after_a_pause(monkeypatch: pytest.MonkeyPatch) -> None:
+    paused: list[float] = []
+    monkeypatch.setattr(fairness, "SLICE_SECONDS", 3600)
+    monkeypatch.setattr(fairness, "_short_requests", fairness._ShortRequests())
+    with fairness.request(), fairness.long_request(), fairness.turn():
+        monkeypatch.setattr(fairness, "drain_events", lambda: paused.append(time.monotonic()))
+        fairness._current.slice_started_at -= 3600
+        fairness.let_others_run()
+        fairness.let_others_run()
+    assert len(paused) == 1
+
+
+def test_long_requests_take_turns(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fairness, "SLICE_SECONDS", 0)
     computing, most = 0, 0
 
     def long_request() -> None:
@@ -127,7 +158,8 @@ def test_steps_of_lookups_wait_in_line_while_others_call(monkeypatch: pytest.Mon
         time.sleep(0.001)
         pausing -= 1
 
-    monkeypatch.setattr(fairness, "let_others_run", pause)
+    monkeypatch.setattr(fairness, "STEPS_PER_SLICE", 1)
+    monkeypatch.setattr(fairness, "_let_short_requests_go_first", pause)
     monkeypatch.setattr(fairness, "EXPECTED_SECONDS", 60)
     with fairness.request():
         pass
@@ -143,7 +175,8 @@ def test_step_of_a_lookup_goes_on_although_the_line_is_stuck(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     pauses: list[float] = []
-    monkeypatch.setattr(fairness, "let_others_run", lambda: pauses.append(time.monotonic()))
+    monkeypatch.setattr(fairness, "STEPS_PER_SLICE", 1)
+    monkeypatch.setattr(fairness, "drain_events", lambda: pauses.append(time.monotonic()))
     monkeypatch.setattr(fairness, "EXPECTED_SECONDS", 60)
     with fairness.request():
         pass
@@ -154,11 +187,24 @@ def test_step_of_a_lookup_goes_on_although_the_line_is_stuck(
     assert len(pauses) == 1
 
 
+def test_lookups_pause_once_for_several_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    pauses: list[float] = []
+    monkeypatch.setattr(fairness, "_steps", itertools.count(1))
+    monkeypatch.setattr(fairness, "drain_events", lambda: pauses.append(time.monotonic()))
+    monkeypatch.setattr(fairness, "EXPECTED_SECONDS", 60)
+    with fairness.request():
+        pass
+    for _ in range(3 * fairness.STEPS_PER_SLICE):
+        fairness.wait_in_line()
+    assert len(pauses) == 3
+
+
 def test_steps_of_lookups_do_not_pause_while_no_one_else_calls(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     pauses: list[float] = []
-    monkeypatch.setattr(fairness, "let_others_run", lambda: pauses.append(time.monotonic()))
+    monkeypatch.setattr(fairness, "STEPS_PER_SLICE", 1)
+    monkeypatch.setattr(fairness, "drain_events", lambda: pauses.append(time.monotonic()))
     monkeypatch.setattr(fairness, "_short_requests", fairness._ShortRequests())
     with fairness.request(), fairness.long_request():
         pass

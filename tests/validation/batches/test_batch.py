@@ -15,6 +15,7 @@ from credits import services
 from credits.latency import BUCKETS
 from credits.models import UseHour, Wallet
 from credits.wallet.books import find_discrepancies
+from runtime.http import fairness
 from runtime.mail.outbox import Mail
 from tests.servers.dns import FakeDns
 from tests.support.api_client import ApiClient, error_code
@@ -62,6 +63,29 @@ def test_results_are_in_the_order_of_the_addresses(caller: ApiClient) -> None:
         "unknown": 0,
         "duplicates": 0,
     }
+
+
+def test_single_calls_are_answered_while_a_batch_computes(
+    caller: ApiClient, account: Account, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    set_limit(account, 10_000)
+    set_balance(account, 10_000)
+    statuses: list[int] = []
+
+    def call_in_between() -> None:
+        statuses.append(caller.validate("no address").status_code)
+
+    monkeypatch.setattr(fairness, "SLICE_SECONDS", 0)
+    # The web worker lets its other requests run here.
+    monkeypatch.setattr(fairness, "drain_events", call_in_between)
+    emails = [f"address {number}" for number in range(100)]
+    document = send(caller, emails).json()
+    assert [result["email"] for result in document["results"]] == emails
+    # The addresses are checked, rendered, and prepared for the request log.
+    assert len(statuses) >= 3 * len(emails)
+    assert set(statuses) == {200}
+    remaining = 10_000 - len(emails) - len(statuses)
+    assert document["credits"] == {"charged": len(emails), "remaining": remaining}
 
 
 def test_each_result_has_the_fields_of_a_single_call(caller: ApiClient) -> None:
