@@ -76,10 +76,10 @@ def _cold(rounds: list[Round]) -> list[Metric]:
 
 
 def _isolation(rounds: list[Round]) -> list[Metric]:
-    """Compare each round's flood with the same round without one.
+    """Compare the calls during a round's flood with those of the same round without one.
 
-    A moment in which nothing runs for 50 ms makes the p99 of a round, and happens in some of them.
-    In a percentile of all rounds, such a moment would decide about the other rounds as well.
+    Now and then, no call is answered for some 50 ms. These are five calls, more than a hundredth of
+    a round. In a percentile of all rounds, one or two such moments would hide the other rounds.
     """
     metric = partial(_metric, rounds)
     metrics = [metric("another customer alone: p99, ms", lambda each: 1000 * _p99(each.alone))]
