@@ -23,7 +23,7 @@ class Cache(Generic[K, V]):
         self._lock = threading.Lock()
         # Value, expiry, owner, and when it was stored.
         self._entries: OrderedDict[K, tuple[V, float, str, float]] = OrderedDict()
-        self._keys_by_owner: dict[str, OrderedDict[K, None]] = {}
+        self._keys_by_owner: dict[str, dict[K, None]] = {}
 
     def get(self, key: K) -> V | None:
         # Lock-free: this read is the cost of a warm check.
@@ -43,7 +43,7 @@ class Cache(Generic[K, V]):
             elif len(self._entries) >= self._size:
                 self._remove(next(iter(self._entries)))
             self._entries[key] = (value, expires_at, owner, self._clock())
-            self._keys_by_owner.setdefault(owner, OrderedDict())[key] = None
+            self._keys_by_owner.setdefault(owner, {})[key] = None
 
     def drop_since(self, moment: float) -> None:
         """Remove the entries stored at `moment` or later."""

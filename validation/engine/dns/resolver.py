@@ -125,6 +125,8 @@ class Lookup:
     ) -> None:
         if self._exchange is not None:
             self._exchange.close()
+        # It may refer to this object: see Exchange.close.
+        del self.on_reply
 
     @property
     def is_consistent(self) -> bool:

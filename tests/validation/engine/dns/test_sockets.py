@@ -1,5 +1,6 @@
 """Which sockets the engine opens, where they connect, and that it closes them."""
 
+import gc
 import os
 import resource
 import sys
@@ -11,8 +12,14 @@ import pytest
 from tests.servers.dns import FakeDns, servfail, truncated
 from tests.validation.engine.conftest import EMAIL
 from validation.engine.check import Engine
+from validation.engine.dns.policies import Policies
+from validation.engine.dns.resolver import Lookup
+from validation.engine.dns.transport.exchange import Exchange
+from validation.engine.dns.transport.streams import Streams
 
 pytestmark = pytest.mark.anywhere
+
+PER_LOOKUP = (Lookup, Policies, Exchange, Streams)
 
 
 def test_exhausted_file_descriptors_give_no_verdict(engine: Engine, fake_dns: FakeDns) -> None:
@@ -56,3 +63,16 @@ def test_every_socket_is_closed(engine: Engine, fake_dns: FakeDns) -> None:
     for name in ("silent.com", "nowhere.com", "a.com"):
         engine.check(f"jane@{name}")
     assert len(process.net_connections("udp")) == before
+
+
+def test_lookup_leaves_nothing_for_the_garbage_collector(engine: Engine, fake_dns: FakeDns) -> None:
+    fake_dns.add_mail_domain("shop.com", "mx.shop.com")
+    fake_dns.set_behavior("shop.com", "TXT", truncated)
+    gc.collect()
+    gc.disable()
+    try:
+        engine.check(EMAIL)
+        left = [each for each in gc.get_objects() if isinstance(each, PER_LOOKUP)]
+    finally:
+        gc.enable()
+    assert left == []

@@ -95,6 +95,9 @@ class Exchange:
     def close(self) -> None:
         self._streams.close()
         self._sockets.close()
+        # They call back into this object. The garbage collector would find such cycles too late,
+        # after thousands of lookups.
+        del self._streams, self._sockets
 
     def _retry_due(self, now: float) -> None:
         """Retry the queries that are due, and fail the streams whose time is over."""

@@ -64,6 +64,8 @@ class Sockets:
     def close(self) -> None:
         for udp in self._by_server.values():
             udp.close()
+        # They refer to this object: see Exchange.close.
+        self._listeners.clear()
 
     def _open(self, server: Server) -> socket.socket:
         """Open a connected socket.
