@@ -21,6 +21,8 @@ import dns.rcode
 import dns.rdatatype
 import dns.rrset
 
+from tests.servers.redis import free_port
+
 # How often servers check whether to stop. Short, because hundreds of tests wait for it.
 POLL_SECONDS = 0.01
 
@@ -180,7 +182,8 @@ def packet_server(respond: Callable[[bytes], Iterable[bytes]]) -> Iterator[str]:
     """Start a UDP server that sends the packets that `respond` returns for each packet received."""
     stopped = threading.Event()
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as udp:
-        udp.bind(("127.0.0.1", 0))
+        # Some tests also listen on this port over TCP.
+        udp.bind(("127.0.0.1", free_port()))
         udp.settimeout(POLL_SECONDS)
 
         def serve() -> None:
