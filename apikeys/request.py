@@ -91,6 +91,8 @@ class ApiRequest(Request):
     def __init__(self, request: HttpRequest, authenticators: list[BaseAuthentication]) -> None:
         """Leave out parsers and content negotiation, because views read bodies themselves."""
         super().__init__(request, authenticators=authenticators, negotiator=_UNUSED_NEGOTIATOR)
+        # For parsers. It would keep each request until a full garbage collection.
+        del self.parser_context["request"]
         # Attributes of its own are faster than those of the wrapped request.
         self.method, self.META = request.method, request.META
 

@@ -11,9 +11,13 @@ def raise_sandbox_error(email: str, usage: BucketState | None) -> None:
     """Raise the error, if the address selects one. `usage` is shown by rate_limit_exceeded."""
     code = sandbox_word(email)
     if code in REFUSALS:
-        error = _build_error(code, usage)
-        error.is_sandbox = True
-        raise error
+        raise _simulate_error(code, usage)
+
+
+def _simulate_error(code: str, usage: BucketState | None) -> ApiError:
+    error = _build_error(code, usage)
+    error.is_sandbox = True
+    return error
 
 
 def _build_error(code: str, usage: BucketState | None) -> ApiError:

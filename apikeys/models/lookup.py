@@ -76,9 +76,9 @@ class KeyLookup:
         key, account = self._keys.make_instance(values), self._accounts.make_instance(values)
         key._state.fields_cache["account"] = account
         for relation, table in self._related:
-            related = table.make_instance(values)
-            relation.set_cached_value(account, related)
-            relation.field.set_cached_value(related, account)
+            # Not the other way as well: objects that refer to each other stay until a full garbage
+            # collection.
+            relation.set_cached_value(account, table.make_instance(values))
         return key
 
     def _build_statement(self) -> str:

@@ -82,14 +82,12 @@ class ApiView(APIView):
 
     def authenticate_and_throttle(self, request: Request) -> None:
         """Consume from a bucket before reporting a 401: failed authentication counts as well."""
-        refusal = None
         try:
             self.perform_authentication(request)
-        except ApiError as error:
-            refusal = error
+        except ApiError:
+            self.check_throttles(request)
+            raise
         self.check_throttles(request)
-        if refusal is not None:
-            raise refusal
 
     def check_method(self) -> None:
         methods = self.allowed_methods

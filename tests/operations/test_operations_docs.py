@@ -89,6 +89,6 @@ def test_every_marked_block_is_run_by_a_test() -> None:
     "name", ["Find or erase an address", "Resend emails that were given up", "Suspend"]
 )
 def test_every_documented_staff_button_exists(name: str) -> None:
-    sources = [*ROOT.glob("*/admin.py"), *ROOT.glob("*/staff/*.py")]
+    sources = [*ROOT.glob("*/admin.py"), *ROOT.glob("*/staff/**/*.py")]
     sources += [*ROOT.glob("templates/admin/**/*.html")]
     assert any(name in path.read_text() for path in sources)

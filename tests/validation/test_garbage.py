@@ -1,0 +1,61 @@
+"""A call's objects go when it ends, not with a full garbage collection thousands of calls later."""
+
+import gc
+
+import pytest
+from django.test import RequestFactory
+
+from accounts.models import Account
+from apikeys.models import ApiKey
+from apikeys.request import ApiCall, ApiRequest
+from config.wsgi import Handler, Request
+from credits.models import Wallet
+from tests.servers.dns import FakeDns
+
+PER_CALL = (Request, ApiRequest, ApiCall, ApiKey, Account, Wallet)
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "status"),
+    [
+        ("POST", "/v1/validate", '{"email": "jane@shop.com"}', 200),
+        ("POST", "/v1/validate", '{"email": "insufficient_credits@sandbox.test"}', 402),
+        ("POST", "/v1/validate", "{}", 400),
+        ("POST", "/v1/validate/batch", '{"emails": ["jane@shop.com"]}', 200),
+        ("GET", "/v1/nothing", "", 404),
+    ],
+)
+def test_call_leaves_nothing_for_the_garbage_collector(
+    method: str, path: str, body: str, status: int, secret: str, fake_dns: FakeDns
+) -> None:
+    fake_dns.add_mail_domain("shop.com")
+    check_garbage(method, path, secret, body, status)
+
+
+@pytest.mark.usefixtures("db")
+def test_refused_key_leaves_nothing_for_the_garbage_collector() -> None:
+    check_garbage("POST", "/v1/validate", "svc_live_unknown", "{}", 401)
+
+
+def check_garbage(method: str, path: str, secret: str, body: str, status: int) -> None:
+    # Whatever earlier tests and fixtures have left.
+    gc.collect()
+    before = count_objects()
+    gc.disable()
+    try:
+        assert call(method, path, secret, body) == status
+        assert count_objects() == before
+    finally:
+        gc.enable()
+
+
+def call(method: str, path: str, secret: str, body: str) -> int:
+    """Handle a request as the product does. Django's test client keeps what it has sent."""
+    headers = {"Authorization": f"Bearer {secret}"}
+    request = RequestFactory().generic(method, path, body, "application/json", headers=headers)
+    return Handler().get_response(Request(request.environ)).status_code
+
+
+def count_objects() -> dict[type, int]:
+    kinds = [type(each) for each in gc.get_objects()]
+    return {kind: kinds.count(kind) for kind in PER_CALL}
