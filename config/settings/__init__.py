@@ -242,7 +242,7 @@ SIGN_UP_CREDITS_PER_DOMAIN = env.integer(
 
 # --- Legal pages, which mark the settings that the operator hasn't set ----------------------------
 
-TERMS_VERSION = env.day("TERMS_VERSION", date(2026, 11, 20))
+TERMS_VERSION = env.day("TERMS_VERSION", date(2026, 11, 23))
 GOVERNING_LAW = env.text("GOVERNING_LAW")
 HOSTING = env.text("HOSTING")
 _subprocessors = env.names("SUBPROCESSORS", [], separator=";")
