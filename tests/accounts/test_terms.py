@@ -25,6 +25,11 @@ VERSION = date(2026, 11, 20)
 BANNER = b"Our terms changed on"
 
 
+@pytest.fixture(autouse=True)
+def current_terms(settings: Settings) -> None:
+    settings.TERMS_VERSION = VERSION
+
+
 @pytest.fixture
 def agreed(owner: User, account: Account) -> User:
     agree_to_terms(user=owner, account=account, ip="192.0.2.1")
