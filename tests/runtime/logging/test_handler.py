@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from runtime.flusher import Flusher
-from runtime.logging import handler
+from runtime.logging import access_log, handler
 from runtime.logging.handler import CHUNK_BYTES, MAX_QUEUED_BYTES, StderrWriter
 from tests.servers.product import ROOT
 from tests.support.metrics import Increases
@@ -42,6 +42,14 @@ def unread(pipe: tuple[int, int]) -> Iterator[StderrWriter]:
     # Lets its thread fail instead of waiting for a reader that never comes.
     os.close(pipe[0])
     stderr.flush()
+
+
+@pytest.fixture
+def flusher() -> Iterator[Flusher]:
+    # Records of requests of earlier tests would also be written.
+    access_log.take_records()
+    yield Flusher("web")
+    access_log.configure(writes_lines=False)
 
 
 def wait_until(condition: Callable[[], bool]) -> None:
@@ -78,11 +86,12 @@ def test_full_pipe_does_not_block(pipe: tuple[int, int], unread: StderrWriter) -
 def test_records_beyond_the_limit_are_dropped_counted_and_reported(
     pipe: tuple[int, int],
     unread: StderrWriter,
+    flusher: Flusher,
     caplog: pytest.LogCaptureFixture,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("runtime.flusher.stderr_writer", unread)
-    increases, flusher = Increases(), Flusher("web")
+    increases = Increases()
     unread.write([LINE] * (MAX_QUEUED_BYTES // len(LINE)))
     before = unread.dropped_lines
     unread.write([LINE] * 100)
@@ -120,13 +129,12 @@ def test_full_socket_does_not_block() -> None:
 
 
 def test_records_for_a_closed_pipe_are_counted_and_not_reported_to_it(
-    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+    flusher: Flusher, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     reader, writer = os.pipe()
     os.close(reader)
     stderr = StderrWriter(writer)
     monkeypatch.setattr("runtime.flusher.stderr_writer", stderr)
-    flusher = Flusher("web")
     for _ in range(3):
         stderr.write([LINE])
         stderr.flush()
