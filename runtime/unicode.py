@@ -17,7 +17,8 @@ _INVISIBLE = (
 )
 INVISIBLE = re.compile(f"[{_INVISIBLE}]")
 INVISIBLE_IN_BYTES = re.compile(b"|".join(character.encode() for character in _INVISIBLE))
-_TAG_OR_INVISIBLE = re.compile(f"<[^>]*>|[{_INVISIBLE}]")
+# A text area's value is between its tags. Django escapes each < in it.
+_KEPT_OR_INVISIBLE = re.compile(f"<textarea\\b[^<]*</textarea>|<[^>]*>|[{_INVISIBLE}]")
 
 
 def validate_line(value: str) -> None:
@@ -37,7 +38,7 @@ def show_invisible(text: str) -> str:
 
 def show_invisible_in_html(html: str) -> str:
     """Replace invisible characters outside of tags. A form field must send its value unchanged."""
-    return _TAG_OR_INVISIBLE.sub(
+    return _KEPT_OR_INVISIBLE.sub(
         lambda match: match[0] if match[0].startswith("<") else _code_point(match), html
     )
 

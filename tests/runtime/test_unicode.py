@@ -17,8 +17,9 @@ def test_invisible_character_is_shown_as_its_code_point(character: str) -> None:
 
 
 def test_form_values_are_not_changed() -> None:
-    html = '<input value="a\u202eb"><p title="\u200b">a\u202eb</p>'
-    shown = '<input value="a\u202eb"><p title="\u200b">a[U+202E]b</p>'
+    fields = '<input value="a\u202eb"><textarea name="emails">\na\u202eb\n\u200b</textarea>'
+    html = f'{fields}<p title="\u200b">a\u202eb</p>'
+    shown = f'{fields}<p title="\u200b">a[U+202E]b</p>'
     assert show_invisible_in_html(html) == shown
 
 
