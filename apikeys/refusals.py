@@ -37,8 +37,8 @@ def _forbidden(message: str, cause: str, cure: str) -> Refusal:
 REFUSALS: dict[str, Refusal] = {
     "bad_request": _invalid_request(
         "The request could not be read. Check its headers, its body, and any proxy in between.",
-        "The request isn't valid HTTP, its Host header doesn't name this service, or its body "
-        "ended before it was complete.",
+        "The request isn't valid HTTP, its URL is longer than 8 KB, its Host header doesn't name "
+        "this service, or its body ended before it was complete.",
         "Use a maintained HTTP client and the base URL from these docs. Check whether a proxy "
         "between you and the API modifies requests.",
     ),

@@ -23,6 +23,8 @@ worker_class = "config.server.worker.Worker"
 worker_connections = 4000
 # Also the time that a client has to send a request's head.
 keepalive = 10
+# As long as nginx passes on (deploy/nginx/nginx.conf), so that a long search gets a page.
+limit_request_line = 8190
 # A worker whose event loop is blocked for this long is replaced.
 timeout = 60
 graceful_timeout = 30

@@ -130,6 +130,8 @@ class Worker(GeventWorker):
         if isinstance(error, Refusal):
             code, message = error.args
             reason = message
+        elif isinstance(error, errors.LimitRequestLine):
+            code, message = "bad_request", "The URL is too long."
         elif request is None and isinstance(error, errors.ParseException):
             code, message = "bad_request", ""
         elif isinstance(error, Exception):

@@ -136,6 +136,19 @@ def test_unparsable_request_gets_a_400_of_the_documented_shape(site: Product, se
     assert response.headers["Connection"] == "close"
 
 
+def test_url_is_read_up_to_8_kb(site: Product) -> None:
+    long, too_long = (
+        send_raw(
+            site, f"GET /docs/search/?q={'x' * size} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n".encode()
+        )
+        for size in (8_100, 8_200)
+    )
+    assert long.status == 200
+    assert "No results for “xxx" in long.body.decode()
+    assert_error(too_long, "bad_request")
+    assert json.loads(too_long.body)["error"]["message"] == "The URL is too long."
+
+
 def test_absolute_target_is_accepted(site: Product, secret: str) -> None:
     target = f"GET {site.url}/v1/me HTTP/1.1\r\nHost: 127.0.0.1:{site.port}\r\n"
     sent = f"{target}Authorization: Bearer {secret}\r\n\r\n"
