@@ -57,9 +57,9 @@ class _Echo:
         return text
 
 
-def csv_lines(rows: Iterable[Row]) -> Iterator[str]:
+def csv_lines(rows: Iterable[Row], delimiter: str = ",") -> Iterator[str]:
     """Yield the lines of a CSV file, the first of them behind a byte order mark."""
-    writer = csv.writer(_Echo())
+    writer = csv.writer(_Echo(), delimiter=delimiter)
     yield BYTE_ORDER_MARK
     for row in rows:
         yield writer.writerow(row)

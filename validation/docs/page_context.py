@@ -6,6 +6,7 @@ from decimal import Decimal
 from typing import Any, NamedTuple
 
 from django.conf import settings
+from django.utils.text import get_text_list
 
 from apikeys import crypto
 from apikeys.errors import REFUSALS, SAMPLE_DETAILS, Refusal
@@ -38,7 +39,7 @@ from validation.engine.verdicts.score import MAX_SCORES, MIN_SCORES, WEIGHTS
 from validation.feedback.services import FEEDBACK_PER_DAY
 from validation.lists.results.sample import MIN_ADDRESSES, SAMPLE_SIZE, SAMPLES_PER_DAY
 from validation.lists.services import MAX_EMAILS, MAX_PART_BYTES
-from validation.lists.uploads.limits import MAX_UNFINISHED
+from validation.lists.uploads.limits import MAX_UNFINISHED, format_bytes
 from validation.models import MAX_FREE_BATCH_REPLAYS, MAX_SANDBOX_REPLAYS
 from validation.models.feedback import FEEDBACK_RETENTION
 from validation.reports.api import DEFAULT_DAYS, MAX_DAYS
@@ -63,8 +64,8 @@ def _authentication() -> Context:
         "request_head": _REQUEST_HEAD,
         "key_length": len(crypto.PREFIX) + crypto.RANDOM_LENGTH + crypto.CHECKSUM_LENGTH,
         "refusals": [*_refusals(401), *_refusals(403)],
-        "graces": [label.lower() for label in GRACE_LABELS],
-        "lifetimes": [label.lower() for label in LIFETIMES.values()],
+        "graces": get_text_list([label.removeprefix("For ") for label in GRACE_LABELS[1:]]),
+        "lifetimes": get_text_list([label.lower() for label in LIFETIMES.values()]),
         "announced_days": EXPIRY_NOTICE.days,
         "max_keys": MAX_ACTIVE_KEYS,
         "max_networks": MAX_NETWORKS,
@@ -110,7 +111,10 @@ def _lists() -> Context:
         "retention_days": settings.LIST_RETENTION_DAYS,
         "max_unfinished": MAX_UNFINISHED,
         "max_emails": MAX_EMAILS,
-        **_offers(),
+        "limits": [
+            (str(offer), offer.list_addresses, format_bytes(offer.list_bytes))
+            for offer in (*Plan.objects.offered(), *Pack.objects.offered())
+        ],
     }
 
 
@@ -215,9 +219,8 @@ def _changelog() -> Context:
 
 
 def _refusals(status: int | None = None) -> list[tuple[str, Refusal]]:
-    return [
-        (code, refusal) for code, refusal in REFUSALS.items() if status in (None, refusal.status)
-    ]
+    refusals = sorted(REFUSALS.items(), key=lambda item: item[1].status)
+    return [(code, refusal) for code, refusal in refusals if status in (None, refusal.status)]
 
 
 _BUILDERS: dict[str, Callable[[], Context]] = {

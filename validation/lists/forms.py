@@ -32,6 +32,11 @@ _FILTERS = {
     ResultFilter.UNDELIVERABLE: "Undeliverable",
     ResultFilter.UNKNOWN: "Unknown",
 }
+_DUPLICATES = {
+    Dedupe.ADDRESS: "The same address",
+    Dedupe.MAILBOX: "The same mailbox, even under an alias",
+    Dedupe.OFF: "Nothing: check every row",
+}
 
 
 class ListOptionsForm(forms.Form):
@@ -47,7 +52,7 @@ class ListOptionsForm(forms.Form):
     )
     dedupe = forms.ChoiceField(
         label="Count as a duplicate",
-        choices=Dedupe.choices,
+        choices=list(_DUPLICATES.items()),
         initial=Dedupe.ADDRESS,
         help_text="Duplicates are free, and get the result of the first one.",
     )
@@ -79,8 +84,9 @@ class NewListForm(ListOptionsForm):
     file = forms.FileField(
         required=False,
         label="File",
-        help_text="CSV, TSV, TXT, or XLSX. Other columns stay in your downloads. "
-        '<span class="lists-drop-hint">You can also drop a file anywhere on this page.</span>',
+        help_text="CSV, TSV, TXT, or the first sheet of an XLSX file. Other columns stay in your "
+        'downloads. <span class="lists-drop-hint">You can also drop a file anywhere on this '
+        "page.</span>",
         widget=forms.FileInput({"accept": FILE_TYPES}),
         error_messages={"empty": "The file is empty. Choose another file."},
     )

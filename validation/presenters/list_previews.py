@@ -117,7 +117,12 @@ class ListPreview:
             if column.index == self.stored.guessed_column:
                 name = name_column(column.index, column.name)
                 return f"Our guess is {name}: {column.evidence}."
-        return "No column looks like addresses. Choose the right one, or upload another file."
+        sheet = (
+            " Only its first sheet with text was read." if self.stored.file.kind == "xlsx" else ""
+        )
+        return (
+            f"No column looks like addresses. Choose the right one, or upload another file.{sheet}"
+        )
 
     @property
     def kinds(self) -> list[tuple[str, str]]:
@@ -160,6 +165,18 @@ class ListPreview:
     @property
     def has_addresses(self) -> bool:
         return self.address_list.addresses > 0
+
+    @property
+    def no_addresses(self) -> str:
+        """Say what to do if the chosen column has no address."""
+        if self.has_addresses:
+            return ""
+        if len(self.columns) == 1:
+            return "No cell is an address. Upload another file."
+        return (
+            "No cell in this column is an address. Choose another column below, or upload another "
+            "file."
+        )
 
     @property
     def confirmation(self) -> str:

@@ -1,5 +1,6 @@
 """Say in which state a list is, how far it is, and what a member can do with it."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -12,6 +13,8 @@ from credits.presenters.balance import format_credits
 from validation.engine.verdicts.reasons import Verdict
 from validation.lists.api.documents import sum_charges
 from validation.lists.control import MAX_PAUSE
+from validation.lists.results.downloads import DownloadFormat
+from validation.lists.results.reading import ResultFilter
 from validation.models import AddressList
 from validation.models.list_states import FINAL, HOLDING_CREDITS, WORKABLE, State
 
@@ -33,12 +36,17 @@ _INTROS = {
     State.PARSING: "We're reading the file and counting addresses and duplicates.",
     State.READY: "Check the column and the numbers, then start the list. It hasn't cost anything.",
     "starting": "The list starts in a moment.",
+    "no addresses": "The chosen column has no addresses. Nothing was charged.",
     State.QUEUED: "The list is waiting for its turn. It starts automatically.",
     State.RUNNING: "Addresses are being checked. You can leave this page.",
-    State.RECHECKING: "All addresses have a result. Unknown ones are checked again.",
+    State.RECHECKING: "All addresses have a result, and you can download them. Unknown ones are "
+    "checked again.",
 }
-# Results are complete enough to download. Those of other states still change.
-_DOWNLOADABLE = frozenset({State.COMPLETED, State.CANCELED, State.FAILED, State.PAUSED})
+# Results are complete enough to download. While unknown ones are checked again, only these change.
+_DOWNLOADABLE = frozenset(
+    {State.RECHECKING, State.COMPLETED, State.CANCELED, State.FAILED, State.PAUSED}
+)
+_FILE_ENDING = re.compile(r"\.(csv|tsv|txt|xlsx)$", re.IGNORECASE)
 _UNREAD = frozenset({State.UPLOADING, State.PARSING})
 NO_LISTS = EmptyState(
     "No lists yet.",
@@ -135,6 +143,15 @@ def may_download(address_list: AddressList) -> bool:
     return address_list.state in _DOWNLOADABLE and bool(address_list.checked)
 
 
+def name_download(
+    address_list: AddressList, wanted: ResultFilter, file_format: DownloadFormat
+) -> str:
+    """Return the file's name: “Customers.csv” becomes “Customers-results.csv”."""
+    stem = _FILE_ENDING.sub("", address_list.name)
+    part = "results" if wanted is ResultFilter.ALL else wanted
+    return f"{stem}-{part}.{file_format}"
+
+
 def find_percent(address_list: AddressList) -> int:
     """Return the share of checked addresses, rounded down."""
     if not address_list.addresses:
@@ -169,6 +186,8 @@ def count_charged(address_list: AddressList) -> int:
 def describe_state(address_list: AddressList) -> str:
     """Say what happens to the list now, or what happened to it."""
     phase = list_phase(address_list)
+    if phase == State.READY and not address_list.addresses:
+        phase = "no addresses"
     return _INTROS.get(phase) or _describe_end(address_list)
 
 
@@ -251,7 +270,7 @@ def _on(moment: datetime | None) -> str:
 
 def deletion_consequences(address_list: AddressList) -> list[str]:
     """Say what deleting the list does, for the page that asks before."""
-    sentences = ["Its file and all results are erased now. You can't undo this."]
+    sentences = ["This erases its file and all results. You can't undo this."]
     if address_list.state not in FINAL:
         sentences.append("Checks that aren't done are canceled.")
     if address_list.hold and address_list.hold.is_open:

@@ -6,6 +6,7 @@ from django.contrib import messages
 from django.http import HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
+from django.utils.http import content_disposition_header
 from django.views.decorators.http import require_GET, require_http_methods
 
 from accounts.permissions import redirect_get_to, require_permission
@@ -17,14 +18,19 @@ from validation.lists import control, services
 from validation.lists.api.rows import MEDIA_TYPES
 from validation.lists.forms import ColumnForm, DownloadForm
 from validation.lists.recording import record
-from validation.lists.results.downloads import DownloadFormat, stream_csv, stream_json_lines
+from validation.lists.results.downloads import (
+    DownloadFormat,
+    find_delimiter,
+    stream_csv,
+    stream_json_lines,
+)
 from validation.lists.results.reading import ResultFilter
 from validation.lists.results.sample import take_sample
 from validation.models import AddressList
 from validation.models.list_states import State
 from validation.presenters.list_pages import describe_refusal
 from validation.presenters.list_previews import ListPreview
-from validation.presenters.lists import deletion_consequences, may_download
+from validation.presenters.lists import deletion_consequences, may_download, name_download
 from validation.views.lists import get_list
 
 PAGE = "validation:show-lists"
@@ -130,12 +136,14 @@ def download_list(request: AccountRequest, list_id: str) -> HttpResponseBase:
     file_format = DownloadFormat(form.cleaned_data["format"])
     wanted = ResultFilter(form.cleaned_data["filter"])
     is_csv = file_format is DownloadFormat.CSV
-    name = f"{list_id}-{wanted}.{file_format}"
-    return StreamingHttpResponse(
-        stream_csv(address_list, wanted) if is_csv else stream_json_lines(address_list, wanted),
-        content_type=MEDIA_TYPES[file_format],
-        headers={"Content-Disposition": f'attachment; filename="{name}"'},
-    )
+    name = name_download(address_list, wanted, file_format)
+    if is_csv:
+        content = stream_csv(address_list, wanted, delimiter=find_delimiter(address_list))
+    else:
+        content = stream_json_lines(address_list, wanted)
+    response = StreamingHttpResponse(content, content_type=MEDIA_TYPES[file_format])
+    response["Content-Disposition"] = content_disposition_header(True, name)
+    return response
 
 
 def _perform(request: AccountRequest, address_list: AddressList, action: Action) -> HttpResponse:

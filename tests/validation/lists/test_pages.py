@@ -60,6 +60,7 @@ OFFERED = {
     State.READY: {"start", "column", "delete"},
     State.PAUSED: {"resume", "cancel", "delete", "download"},
     **{state: {"pause", "cancel", "delete"} for state in MOVING},
+    State.RECHECKING: {"pause", "cancel", "delete", "download"},
     State.COMPLETED: {"download", "delete"},
     State.CANCELED: {"download", "delete"},
     State.FAILED: {"download", "delete"},
@@ -199,9 +200,27 @@ def test_download_has_the_chosen_rows(
     address_list = make_list(account)
     form = {"format": "jsonl", "filter": wanted}
     response = browser.get(url(address_list, "download/"), form)
-    name = f"{address_list.public_id}-{wanted}.jsonl"
+    name = f"{address_list.name}-{wanted}.jsonl".replace("-all", "-results")
     assert response.headers["Content-Disposition"] == f'attachment; filename="{name}"'
     assert response.getvalue().count(b"\n") == rows
+
+
+@pytest.mark.parametrize(
+    ("line", "downloaded"),
+    [
+        ("name;email", "name;email;ev_verdict"),
+        ("name,email", "name,email,ev_verdict"),
+        ("name\temail", "name,email,ev_verdict"),
+    ],
+)
+def test_download_keeps_semicolons(
+    browser: Client, account: Account, line: str, downloaded: str
+) -> None:
+    content = f"{line}\n{line.replace('name', 'Jane').replace('email', 'jane@sandbox.test')}\n"
+    address_list = make_ready_list(account, content.encode())
+    set_state(address_list, State.PAUSED, checked=1, unknown=1)
+    response = browser.get(url(address_list, "download/"), DOWNLOAD)
+    assert response.getvalue().decode().removeprefix("\ufeff").startswith(downloaded)
 
 
 def test_download_is_in_the_audit_log(browser: Client, account: Account, owner: User) -> None:

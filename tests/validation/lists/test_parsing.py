@@ -165,7 +165,7 @@ def test_domains_are_stored_once_in_blocks_and_without_reserved_ones(account: Ac
     ("content", "code", "message"),
     [
         (b"%PDF-1.7", "pdf", "Copy its addresses"),
-        (b"name,email\n", "no_rows", "The file has no rows with text."),
+        (b"name,email\n", "no_rows", "The file is blank, or has only a header."),
         (b'a@shop.com,"x\n' + b"y\n" * 9, "unclosed_quote", "A quotation mark in line 1"),
     ],
 )

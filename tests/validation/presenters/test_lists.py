@@ -7,6 +7,8 @@ import pytest
 from apikeys.errors import ApiError
 from credits.models import Hold, Wallet
 from credits.plans.list_limits import ListLimits
+from validation.lists.results.downloads import DownloadFormat
+from validation.lists.results.reading import ResultFilter
 from validation.lists.uploads.previews import ColumnFacts, FileFacts, StoredPreview
 from validation.models import AddressList, ListSample
 from validation.models.list_states import State
@@ -28,6 +30,7 @@ from validation.presenters.lists import (
     find_shares,
     is_moving,
     list_phase,
+    name_download,
     state_badge,
 )
 
@@ -161,7 +164,7 @@ def test_row_has_a_meter_only_while_the_list_is_in_progress() -> None:
 def test_deletion_names_what_is_lost_and_what_returns() -> None:
     running = deletion_consequences(make(hold=hold(3, 1)))
     assert running == [
-        "Its file and all results are erased now. You can't undo this.",
+        "This erases its file and all results. You can't undo this.",
         "Checks that aren't done are canceled.",
         "1 credit held for the list returns to your balance.",
         "Credits for addresses that were checked aren't refunded.",
@@ -202,6 +205,33 @@ def test_short_and_erased_rows_are_filled_up() -> None:
 def test_guess_has_its_evidence() -> None:
     assert preview([]).guess == "Our guess is email: 100% of 2 cells are addresses."
     assert preview([], guessed=None).guess.startswith("No column looks like addresses.")
+
+
+def test_column_without_addresses_says_what_to_do() -> None:
+    rows = [["1", "a@shop.example"]]
+    assert preview(rows, addresses=1).no_addresses == ""
+    assert preview(rows, addresses=0).no_addresses == (
+        "No cell in this column is an address. Choose another column below, or upload another file."
+    )
+    alone = preview([["1"]], addresses=0)
+    assert alone.no_addresses == "No cell is an address. Upload another file."
+    assert describe_state(alone.address_list) == (
+        "The chosen column has no addresses. Nothing was charged."
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "wanted", "file_format", "downloaded"),
+    [
+        ("Customers.CSV", ResultFilter.ALL, DownloadFormat.CSV, "Customers-results.csv"),
+        ("Spring 1.5", ResultFilter.SAFE, DownloadFormat.CSV, "Spring 1.5-safe.csv"),
+        ("a.xlsx", ResultFilter.RISKY, DownloadFormat.JSON_LINES, "a-risky.jsonl"),
+    ],
+)
+def test_download_has_the_name_of_the_list(
+    name: str, wanted: ResultFilter, file_format: DownloadFormat, downloaded: str
+) -> None:
+    assert name_download(AddressList(name=name), wanted, file_format) == downloaded
 
 
 def test_price_is_the_most_that_the_list_can_cost() -> None:

@@ -6,6 +6,16 @@ from validation.docs.changelog.entry import DOCS, Entry
 
 ENTRIES = (
     Entry(
+        "downloads-of-lists",
+        date(2026, 11, 23),
+        "Dashboard",
+        "Downloads of lists fit your spreadsheet program",
+        "The page of a list names the downloaded file after the list, and separates columns with "
+        "semicolons if your file does. Results can be downloaded as soon as all addresses have "
+        "one, while unknown ones are checked again.",
+        DOCS["show-mailing-list"],
+    ),
+    Entry(
         "refunds-of-an-order",
         date(2026, 11, 23),
         "Dashboard",

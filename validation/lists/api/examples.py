@@ -152,9 +152,9 @@ PREVIEW_EXAMPLE = {
     "column": 2,
     "guessed_column": 2,
     "columns": [
-        {"index": 0, "name": "id", "evidence": "0% of 1,000 cells are addresses"},
-        {"index": 1, "name": "name", "evidence": "0% of 1,000 cells are addresses"},
-        {"index": 2, "name": "email", "evidence": "98% of 992 cells are addresses"},
+        {"index": 0, "name": "id", "evidence": "0% of the first 999 cells are addresses"},
+        {"index": 1, "name": "name", "evidence": "0% of the first 999 cells are addresses"},
+        {"index": 2, "name": "email", "evidence": "98% of the first 992 cells are addresses"},
     ],
     "counts": RUNNING_EXAMPLE["counts"],
     "shares": {

@@ -38,6 +38,8 @@ class Column:
     # Without empty ones and the header.
     cells: int
     addresses: int
+    # Whether the file may have more rows than were looked at.
+    is_beginning: bool = False
 
     @property
     def share(self) -> float:
@@ -48,7 +50,8 @@ class Column:
         # Rounded down: one cell that is no address makes it less than 100%.
         percent = 100 * self.addresses // self.cells if self.cells else 0
         noun = "cell is an address" if self.cells == 1 else "cells are addresses"
-        return f"{percent}% of {self.cells:,} {noun}"
+        first = "the first " if self.is_beginning else ""
+        return f"{percent}% of {first}{self.cells:,} {noun}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,12 +65,13 @@ class ColumnGuess:
 def guess_columns(rows: Sequence[Sequence[str]], has_header: bool | None = None) -> ColumnGuess:
     """Guess from the first rows of a file. `has_header` is what the customer says, if anything."""
     rows = rows[:MAX_ROWS]
+    is_beginning = len(rows) == MAX_ROWS
     if has_header is None:
         has_header = _find_header(rows)
     names = rows[0] if has_header else []
     body = rows[1:] if has_header else rows
     width = min(max(map(len, rows), default=0), _MAX_COLUMNS)
-    columns = tuple(_describe(index, names, body) for index in range(width))
+    columns = tuple(_describe(index, names, body, is_beginning) for index in range(width))
     return ColumnGuess(columns, _choose(columns), has_header)
 
 
@@ -81,10 +85,13 @@ def _find_header(rows: Sequence[Sequence[str]]) -> bool:
     )
 
 
-def _describe(index: int, names: Sequence[str], rows: Sequence[Sequence[str]]) -> Column:
+def _describe(
+    index: int, names: Sequence[str], rows: Sequence[Sequence[str]], is_beginning: bool
+) -> Column:
     cells = [row[index] for row in rows if index < len(row) and row[index].strip()]
     name = names[index].strip() if index < len(names) else ""
-    return Column(index, name, len(cells), sum(map(looks_like_address, cells)))
+    addresses = sum(map(looks_like_address, cells))
+    return Column(index, name, len(cells), addresses, is_beginning)
 
 
 def _choose(columns: Sequence[Column]) -> Column | None:

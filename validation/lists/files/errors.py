@@ -6,7 +6,7 @@ _OPEN_AND_SAVE = "Open it in a spreadsheet program, save it as CSV or XLSX, and 
 
 MESSAGES = {
     "empty_file": "The file is empty. Upload a file with one address per row.",
-    "no_rows": "The file has no rows with text. Upload a file with one address per row.",
+    "no_rows": "The file is blank, or has only a header. Upload a file with one address per row.",
     "old_spreadsheet": f"This is a spreadsheet in the old XLS format. {_SAVE}",
     "binary_spreadsheet": f"This is a spreadsheet in the binary XLSB format. {_SAVE}",
     "open_document": f"This is an OpenDocument file. {_SAVE}",

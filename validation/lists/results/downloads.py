@@ -54,7 +54,10 @@ def parse_columns(text: str) -> list[str]:
 
 
 def stream_csv(
-    address_list: AddressList, wanted: ResultFilter, extra_columns: Sequence[str] = ()
+    address_list: AddressList,
+    wanted: ResultFilter,
+    extra_columns: Sequence[str] = (),
+    delimiter: str = ",",
 ) -> Iterator[bytes]:
     """Yield a CSV file. Text that a spreadsheet could run as a formula gets an apostrophe."""
     columns = [*DEFAULT_COLUMNS, *extra_columns]
@@ -63,8 +66,18 @@ def stream_csv(
     width = max(scan.width, len(header))
     rows = _csv_rows(iterate_results(address_list, wanted, scan.repeated), columns, width)
     names: Row = [*_name_columns(header, width, address_list.column), *map(_column_name, columns)]
-    for piece in _in_pieces(csv_lines(chain([names], rows))):
+    for piece in _in_pieces(csv_lines(chain([names], rows), delimiter)):
         yield "".join(piece).encode()
+
+
+def find_delimiter(address_list: AddressList) -> str:
+    """Return the delimiter that the customer's spreadsheet program reads.
+
+    Where commas separate decimals, Excel writes semicolons, and shows a file with commas in one
+    column.
+    """
+    file = StoredPreview.unpack(bytes(address_list.preview)).file
+    return ";" if file.delimiter == ";" else ","
 
 
 def stream_json_lines(address_list: AddressList, wanted: ResultFilter) -> Iterator[bytes]:

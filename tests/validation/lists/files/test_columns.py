@@ -57,12 +57,12 @@ def test_column_with_addresses_is_found_with_its_evidence() -> None:
 
 def test_only_the_first_thousand_rows_are_looked_at() -> None:
     found = guess_columns([[address] for address in addresses(5000)])
-    assert found.columns[0].evidence == "100% of 1,000 cells are addresses"
+    assert found.columns[0].evidence == "100% of the first 1,000 cells are addresses"
 
 
 def test_one_wrong_cell_makes_it_less_than_100_percent() -> None:
     found = guess_columns([[cell] for cell in [*addresses(999), "none"]])
-    assert found.columns[0].evidence == "99% of 1,000 cells are addresses"
+    assert found.columns[0].evidence == "99% of the first 1,000 cells are addresses"
 
 
 def test_evidence_of_a_single_cell() -> None:
