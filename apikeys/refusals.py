@@ -90,14 +90,14 @@ REFUSALS: dict[str, Refusal] = {
         "`x_api_key_header`, `api_key_header`, `http_basic`, `authorization_header` or "
         "`query_string`.",
         "Send the header `Authorization: Bearer $SVC_API_KEY`. Create keys in the dashboard under "
-        "Settings, API Keys, Create Key. Replace a key that was sent in a URL, because URLs are "
+        "Settings → API Keys → Create Key. Replace a key that was sent in a URL, because URLs are "
         "logged.",
     ),
     "invalid_api_key": _unauthenticated(
         "This is not a valid API key. Keys start with svc_live_ and are 47 characters long.",
         "The key doesn't exist. Often part of it was cut off when it was copied, or it belongs to "
         "another instance of the service.",
-        "Compare its first and last characters with the list under Settings, API Keys. If you no "
+        "Compare its first and last characters with the list under Settings → API Keys. If you no "
         "longer have the whole key, create a new one.",
     ),
     "api_key_revoked": _unauthenticated(
@@ -200,8 +200,8 @@ REFUSALS: dict[str, Refusal] = {
     ),
     "list_expired": _invalid_request(
         "The results of this list were deleted when it expired. Its counts are still available.",
-        "Results are stored for a limited time after a list ends. `expires_at` of the list was "
-        "the time of deletion.",
+        "Results are stored for a limited time after a list ends. They were deleted at the "
+        "list's `expires_at`.",
         "Download results before they expire. To get them again, upload the list again.",
         410,
     ),

@@ -41,7 +41,7 @@ class MeView(ApiView):
 
     @describe(
         "show-me",
-        "Show account and key",
+        "Get the account and the key",
         "Returns the account and the key of this request, and its rate limit.",
         MeSerializer,
         tag="Account",
@@ -69,7 +69,7 @@ class CreditsView(ApiView):
 
     @describe(
         "show-credits",
-        "Show the balance",
+        "Get the balance",
         "Returns the account's balance, and its next credits.",
         CreditsSerializer,
         tag="Account",

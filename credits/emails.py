@@ -52,7 +52,7 @@ def queue_refund(*, order: Order, cents: int, credits: int, plan: Plan | None) -
 def describe_return(order: Order) -> str:
     if order.was_paid_by_card:
         return "The money goes back to the card you paid with."
-    return "We return the money by bank transfer."
+    return "We'll return the money by bank transfer."
 
 
 def describe_deduction(credits: int) -> str:

@@ -18,10 +18,10 @@ LIST_STATES = {
     State.PARSING: "We read the rows and count addresses and duplicates.",
     State.READY: "The price is known. Start the list, or delete it.",
     State.QUEUED: "Started. It runs as soon as a process is free.",
-    State.RUNNING: "Addresses are checked. Results appear chunk by chunk.",
-    State.PAUSED: "Stopped until you resume it. After 30 days, it is canceled.",
+    State.RUNNING: "Addresses are being checked, and their results are stored.",
+    State.PAUSED: "Stopped until you resume it. After 30 days, it's canceled.",
     State.RECHECKING: "Each address has a result, and unknown ones are checked again.",
-    State.COMPLETED: "All results are there.",
+    State.COMPLETED: "All results are available.",
     State.CANCELED: "Ended early. The results so far can be downloaded.",
     State.FAILED: "Could not be read or checked. `error` says why.",
     State.EXPIRED: "Rows and results were deleted. The counts are still there.",
@@ -30,8 +30,8 @@ LIST_STATES = {
 
 def describe_tax(tax_rate: Decimal) -> str:
     if not tax_rate:
-        return "Prices are net."
-    return f"Prices are net; {format_percent(tax_rate)} tax is added."
+        return "No tax is added to these prices."
+    return f"{format_percent(tax_rate)} tax is added to these prices."
 
 
 def list_codes(codes: Iterable[str]) -> str:

@@ -14,8 +14,8 @@ RESULT = {
 
 
 def test_tax_is_named_if_there_is_any() -> None:
-    assert describe_tax(Decimal(0)) == "Prices are net."
-    assert describe_tax(Decimal("0.081")) == "Prices are net; 8.1% tax is added."
+    assert describe_tax(Decimal(0)) == "No tax is added to these prices."
+    assert describe_tax(Decimal("0.081")) == "8.1% tax is added to these prices."
 
 
 def test_codes_are_separated_by_commas() -> None:
