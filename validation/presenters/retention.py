@@ -18,6 +18,13 @@ def format_result_retention(hours: int, log_days: int) -> str:
     return f"{hours:,} hour{pluralize(hours)}" if hours and log_days else "Not stored"
 
 
+def describe_stored_results(hours: int, list_days: int) -> str:
+    """Say on the landing page how long full addresses are stored."""
+    stored = f"Full results are stored encrypted for {hours:,} hour{pluralize(hours)}."
+    lists = f"Lists are stored encrypted for {format_days(list_days)}, or until you delete them."
+    return f"{stored} {lists}" if hours else lists
+
+
 def retention_sentence(days: int) -> str:
     """Say how long requests are stored to members who can't change it."""
     stored = f"Requests are stored for {format_days(days)}." if days else "Requests aren't stored."

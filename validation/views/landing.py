@@ -12,6 +12,7 @@ from runtime.http.public_pages import public_page
 from runtime.http.request import IdentifiedRequest
 from validation.forms import AddressForm
 from validation.presenters.landing import describe_limit, describe_offers, describe_reason
+from validation.presenters.retention import describe_stored_results
 from validation.visitor_checks import TooManyChecks, check_for_visitor
 
 HEADLINE = "Catch bad email addresses before you send"
@@ -32,6 +33,9 @@ def show_landing(request: IdentifiedRequest) -> HttpResponse:
         "free_credits": Plan.objects.free().monthly_credits,
         "offers": describe_offers(Plan.objects.offered(), Pack.objects.offered()),
         "log_days": settings.LOG_RETENTION_DAYS,
+        "stored_results": describe_stored_results(
+            settings.RESULT_RETENTION_HOURS, settings.LIST_RETENTION_DAYS
+        ),
     }
     return render(request, "validation/show_landing.html", context)
 

@@ -8,6 +8,7 @@ import pytest
 from accounts.models import Account
 from validation.erasure import ErasureCount
 from validation.presenters.retention import (
+    describe_stored_results,
     erasure_summary,
     format_retention,
     retention_sentence,
@@ -54,3 +55,11 @@ def test_erasure_says_where_the_address_is() -> None:
     assert found == "This deletes 2 requests, 1 stored response, and its rows in 1 list."
     nothing = erasure_summary(account, ErasureCount(0, 0, 0))
     assert nothing == "The Shop has no data about this address."
+
+
+def test_landing_page_says_how_long_full_addresses_are_stored() -> None:
+    lists = "Lists are stored encrypted for 30 days, or until you delete them."
+    assert describe_stored_results(24, 30) == (
+        f"Full results are stored encrypted for 24 hours. {lists}"
+    )
+    assert describe_stored_results(0, 30) == lists
