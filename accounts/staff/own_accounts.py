@@ -25,9 +25,14 @@ def own_account_refusal(user: User, row: Model) -> str:
 
     Rows without an account are open to all staff with the permission.
     """
-    account: Account | None = row if isinstance(row, Account) else getattr(row, "account", None)
+    account = find_account(row)
     is_own = account is not None and user.memberships.filter(account=account).exists()
     return REFUSAL if is_own else ""
+
+
+def find_account(row: Model) -> Account | None:
+    """Return the account that the row is or belongs to."""
+    return row if isinstance(row, Account) else getattr(row, "account", None)
 
 
 def exclude_own_accounts(

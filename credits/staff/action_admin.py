@@ -13,8 +13,10 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import URLPattern, path, reverse
 
+from accounts.audit.models import AuditEntry
 from accounts.models import User
-from accounts.staff.own_accounts import own_account_refusal
+from accounts.staff.own_accounts import find_account, own_account_refusal
+from accounts.staff.panels import account_admin_list_url
 from accounts.staff.request import StaffRequest, staff_request
 from credits.staff.previews import Preview
 
@@ -81,7 +83,12 @@ class StaffActionsAdmin(admin.ModelAdmin[Row]):
             messages.error(request, own_refusal)
             return redirect(self._change_url(object_id))
         links, refusals = self._offer_actions(obj, user, own_refusal)
-        context = {**(extra_context or {}), "action_links": links, "action_refusals": refusals}
+        context = {
+            **(extra_context or {}),
+            "action_links": links,
+            "action_refusals": refusals,
+            "audit_url": _audit_url(obj, user),
+        }
         return super().change_view(request, object_id, form_url, context)
 
     def _offer_actions(
@@ -162,6 +169,14 @@ class StaffActionsAdmin(admin.ModelAdmin[Row]):
     def _change_url(self, object_id: str) -> str:
         name = f"admin:{self.opts.app_label}_{self.opts.model_name}_change"
         return reverse(name, args=[object_id])
+
+
+def _audit_url(obj: Model, user: User) -> str:
+    """Return the URL of the account's audit log. Django's history has no staff actions."""
+    account = find_account(obj)
+    if account is None or not user.has_perm("accounts.view_auditentry"):
+        return ""
+    return account_admin_list_url(AuditEntry, account)
 
 
 def _refusal(action: StaffAction[Row], obj: Row, user: User) -> str:

@@ -118,7 +118,7 @@ def _is_pending(grant: StaffGrant) -> bool:
 ACCOUNT_ACTIONS: tuple[StaffAction[Account], ...] = (
     StaffAction(
         "grant",
-        "Grant",
+        "Grant credits",
         "credits.grant_credits",
         AmountForm,
         "Adds the credits immediately, and pays off a debt first. If you grant more than "
@@ -130,7 +130,7 @@ ACCOUNT_ACTIONS: tuple[StaffAction[Account], ...] = (
     ),
     StaffAction(
         "take-back",
-        "Deduct",
+        "Deduct credits",
         "credits.take_back_credits",
         AmountForm,
         "Deducts the credits immediately. What the balance doesn't cover cancels the holds of "
@@ -146,7 +146,7 @@ ACCOUNT_ACTIONS: tuple[StaffAction[Account], ...] = (
         "credits.change_subscription",
         PlanForm,
         "Starts a month of the plan today, and ends the current one. No credits are granted: use "
-        "Grant for those. The plan renews with an order, like any other.",
+        "“Grant credits” for those. The plan renews with an order, like any other.",
         _change_plan,
         preview=lambda account, data, _: previews.preview_plan(account, data["plan"]),
         is_confirmed=True,

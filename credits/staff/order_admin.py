@@ -1,6 +1,6 @@
 """Orders in the admin: what was bought, on which terms, and the PDF of the invoice."""
 
-from datetime import date
+from datetime import date, datetime
 
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
@@ -39,7 +39,7 @@ class OrderAdmin(StaffActionsAdmin[Order], ReadOnlyAdmin):
         *("net", "tax", "total", "refunded", "period_start", "last_day", "requests_per_minute"),
         *("buyer_name", "buyer_address", "buyer_country", "buyer_tax_id", "payment_details"),
         *("placed_by", "placed_at", "invoiced_on", "due_on", "paid_at", "cancelled_at"),
-        *("refunded_at", "public_id", "provider_payment", "provider_invoice"),
+        *("refunded_in_full", "public_id", "provider_payment", "provider_invoice"),
         *("seller_name", "seller_address", "seller_tax_id"),
     )
     staff_actions = ORDER_ACTIONS
@@ -82,6 +82,10 @@ class OrderAdmin(StaffActionsAdmin[Order], ReadOnlyAdmin):
     @admin.display
     def refunded(self, order: Order) -> str:
         return format_money(order.refunded_cents, order.currency) if order.refunded_cents else ""
+
+    @admin.display(ordering="refunded_at")
+    def refunded_in_full(self, order: Order) -> datetime | None:
+        return order.refunded_at
 
     @admin.display(description="last day of the period")
     def last_day(self, order: Order) -> date | None:

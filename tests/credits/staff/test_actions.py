@@ -272,6 +272,17 @@ def test_staff_find_accounts_by_invoice_and_email_and_see_their_billing(
         assert text in page
 
 
+def test_account_and_order_link_to_the_audit_log(
+    finance: Client, account: Account, order: Order
+) -> None:
+    log = f"/admin/accounts/auditentry/?account__id__exact={account.pk}"
+    for row in (account, order):
+        page = finance.get(admin_url(row)).content.decode()
+        assert f'href="{log}"' in page
+        assert "/history/" not in page
+    assert "Placed an order" in finance.get(log).content.decode()
+
+
 @pytest.mark.parametrize(
     "model",
     ["ledgerentry", "order", "pack", "plan", "providerevent", "subscription", "useday", "usehour"],
