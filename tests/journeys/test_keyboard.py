@@ -3,8 +3,12 @@
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.journeys.keys import create_key
 from tests.journeys.newcomers import Newcomers
+from tests.journeys.populated_account import upload_list
+from tests.journeys.purchases import order_pack
 from tests.journeys.windows import NARROW, Windows, widen
+from tests.servers.product import Product
 
 PAGES = [
     "/",
@@ -20,6 +24,7 @@ PAGES = [
     "/credits/",
     "/apikeys/create/",
     "/accounts/team/",
+    "/credits/packs/",
     "/accounts/profile/",
     "/accounts/security/",
 ]
@@ -55,11 +60,29 @@ def page(window: Page) -> Page:
 def test_tab_reaches_every_control_and_shows_it(page: Page) -> None:
     for path in PAGES:
         page.goto(path)
-        stops = walk(page)
-        missed = set(page.evaluate(CONTROLS)) - stops.keys()
-        # Of radio buttons of one group, Tab reaches the checked one.
-        assert not {control for control in missed if 'type="radio"' not in control}, path
-        assert not [control for control, has_ring in stops.items() if not has_ring], path
+        assert_all_reached(page)
+
+
+@pytest.mark.proof
+def test_tab_reaches_every_control_of_an_order_a_list_and_a_key(page: Page, site: Product) -> None:
+    order_pack(page)
+    assert_all_reached(page)
+    upload_list(page, site)
+    page.goto("/validation/lists/")
+    assert_all_reached(page)
+    page.locator(".lists-table a").click()
+    assert_all_reached(page)
+    create_key(page, "Server")
+    page.goto("/apikeys/")
+    assert_all_reached(page)
+
+
+def assert_all_reached(page: Page) -> None:
+    stops = walk(page)
+    missed = set(page.evaluate(CONTROLS)) - stops.keys()
+    # Of radio buttons of one group, Tab reaches the checked one.
+    assert not {control for control in missed if 'type="radio"' not in control}, page.url
+    assert not [control for control, has_ring in stops.items() if not has_ring], page.url
 
 
 def walk(page: Page) -> dict[str, bool]:
