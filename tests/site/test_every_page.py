@@ -191,10 +191,12 @@ def test_stored_text_is_escaped_and_invisible_characters_are_shown(
         text = response.content.decode()
         assert "<script>alert" not in text, path
         assert "49" not in text.partition("alert(1)")[2][:30], path
-        assert not set(INVISIBLE) & set(_without_tags(text)), path
+        assert not set(INVISIBLE) & set(_without_values(text)), path
         escaped += "[U+202E]" in text
     assert escaped > 20
 
 
-def _without_tags(html: str) -> str:
-    return "".join(piece.partition(">")[2] for piece in html.split("<"))
+def _without_values(html: str) -> str:
+    """Return a page without tags and the values of text areas, which stay as entered."""
+    pieces = [piece for piece in html.split("<") if not piece.startswith("textarea")]
+    return "".join(piece.partition(">")[2] for piece in pieces)
