@@ -4,10 +4,10 @@ Every operation checks a request in the same order, which differs from Django RE
 and 429, 403, 404, 405, 406, 411, 413, 415, 400, 422, 402.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NoReturn
 
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from rest_framework.authentication import BaseAuthentication
 from rest_framework.request import Request
 from rest_framework.views import APIView
@@ -97,6 +97,17 @@ class ApiView(APIView):
     def raise_uncaught_exception(self, exc: Exception) -> NoReturn:
         """Leave the response to the middleware, which sends the same one with DEBUG on or off."""
         raise exc
+
+    @property
+    def head(self) -> Callable[..., HttpResponse]:
+        """Handle HEAD as GET, in views that have it.
+
+        Django stores the method in the view. As a method refers to its view, each of them would
+        stay, with its request and response, until a full garbage collection.
+        """
+        # Raises AttributeError in views without it, so that these have no HEAD either.
+        get: Callable[..., HttpResponse] = getattr(self, "get")  # noqa: B009 - not in this class
+        return get
 
     @property
     def default_response_headers(self) -> dict[str, str]:

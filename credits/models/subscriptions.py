@@ -89,8 +89,11 @@ class Subscription(models.Model):
     @property
     def gets_top_ups(self) -> bool:
         """Return whether the account gets the monthly credits of the Free plan."""
-        paid = self.account.orders.filter(state="paid")
-        return self.gets_free_credits or paid.exists()
+        if self.gets_free_credits:
+            return True
+        # Not through `self.account`: a request for the balance would read the account again.
+        paid = Subscription.objects.filter(pk=self.pk, account__orders__state="paid")
+        return paid.exists()
 
 
 class ProviderCancellation(models.Model):

@@ -7,7 +7,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 from django.db import transaction
 from django.db.models import DateField, F, Model, Q, QuerySet, Sum
 from django.db.models.expressions import Combinable
-from django.db.models.functions import TruncMonth
+from django.db.models.functions import TruncDate, TruncMonth
 from django.utils import timezone
 
 from accounts.models import Account
@@ -42,7 +42,7 @@ def usage_by_day(
     account: Account, first: date, last: date, **filters: object
 ) -> Iterator[UsageTotal[date]]:
     """Yield usage by day. A day can occur twice: its total, and usage added after the roll-up."""
-    day, hour = F("day"), F("hour__date")
+    day, hour = F("day"), TruncDate("hour")
     return _usage(account, first, last, filters, day=day, hour=hour)
 
 
@@ -79,7 +79,7 @@ def usage_by_key_between(
 def usage_by_day_and_key(
     account: Account, first: date, last: date, **filters: object
 ) -> Iterator[UsageTotal[tuple[date, KeyId]]]:
-    day, hour, columns = F("day"), F("hour__date"), ("of", "key")
+    day, hour, columns = F("day"), TruncDate("hour"), ("of", "key")
     return _usage(
         account, first, last, filters, day=day, hour=hour, columns=columns, sums=_COUNT_SUMS
     )
@@ -108,7 +108,7 @@ def roll_up_days() -> None:
     Each day of an account is one transaction, so a killed job leaves no day half rolled up.
     """
     today = midnight(timezone.now().date())
-    past = UseHour.objects.open().filter(hour__lt=today).annotate(day=F("hour__date"))
+    past = UseHour.objects.open().filter(hour__lt=today).annotate(day=TruncDate("hour"))
     for account_id, day in past.order_by().values_list("account_id", "day").distinct():
         _roll_up(account_id, day)
 

@@ -22,6 +22,13 @@ PER_CALL = (Request, ApiRequest, ApiCall, ApiKey, Account, Wallet)
         ("POST", "/v1/validate", '{"email": "insufficient_credits@sandbox.test"}', 402),
         ("POST", "/v1/validate", "{}", 400),
         ("POST", "/v1/validate/batch", '{"emails": ["jane@shop.com"]}', 200),
+        ("GET", "/v1/me", "", 200),
+        ("HEAD", "/v1/me", "", 200),
+        ("GET", "/v1/credits", "", 200),
+        ("GET", "/v1/usage", "", 200),
+        ("GET", "/v1/domains", "", 200),
+        ("GET", "/v1/lists", "", 200),
+        ("GET", "/v1/validations/val_01KAHJ8Q6YB3T5W7XNMV0ZRCDE", "", 404),
         ("GET", "/v1/nothing", "", 404),
     ],
 )
