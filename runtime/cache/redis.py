@@ -8,13 +8,15 @@ import logging
 import os
 import time
 from collections.abc import Callable, Mapping
-from functools import lru_cache, partial
+from functools import cached_property, lru_cache
 from typing import Any, TypeAlias
 
 import redis
 from django.core.cache.backends.base import DEFAULT_TIMEOUT, BaseCache
 from django.core.cache.backends.locmem import LocMemCache
 from django.core.cache.backends.redis import RedisCache
+from redis.backoff import NoBackoff
+from redis.retry import Retry
 
 from runtime.database.coalescing import Coalescer
 
@@ -138,8 +140,35 @@ def _shared_cache(server: str, timeout: float, process: int) -> RedisCache:
 def _shared_client(
     server: str, timeout: float, process: int
 ) -> tuple[redis.Redis, Coalescer[_Increment, int]]:
-    client = redis.Redis.from_url(server, socket_timeout=timeout, socket_connect_timeout=timeout)
-    return client, Coalescer(partial(_increment_all, client))
+    client = redis.Redis.from_url(
+        server,
+        socket_timeout=timeout,
+        socket_connect_timeout=timeout,
+        # A connection that the server has closed is opened again, but no timeout is waited for
+        # twice.
+        retry=Retry(NoBackoff(), 1, supported_errors=(redis.ConnectionError,)),
+    )
+    return client, Coalescer(_Incrementer(client).increment_all)
+
+
+class _Incrementer:
+    """Increments counters on one connection, because a coalescer runs one group at a time.
+
+    Before each use, a pool would check whether the server has closed a connection: a quarter of
+    the time of a count.
+    """
+
+    def __init__(self, pooled: redis.Redis) -> None:
+        self._pooled = pooled
+
+    @cached_property
+    def _client(self) -> redis.Redis:
+        # Connects, so not before it is needed.
+        client: redis.Redis = self._pooled.client()  # type: ignore[no-untyped-call]
+        return client
+
+    def increment_all(self, increments: list[_Increment]) -> list[int]:
+        return _increment_all(self._client, increments)
 
 
 def _timeout(params: dict[str, Any]) -> float:

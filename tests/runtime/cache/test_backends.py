@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
+import psutil
 import pytest
 import time_machine
 from allauth.core.internal import ratelimit
@@ -16,7 +17,7 @@ from redis.exceptions import RedisError
 
 from runtime.cache.redis import FallbackRedisCache, RedisCounters
 from runtime.cache.sqlite import SQLiteCache, SQLiteCounters
-from tests.servers.redis import free_port, redis
+from tests.servers.redis import free_port, redis, redis_server
 
 pytestmark = pytest.mark.process
 
@@ -264,3 +265,26 @@ def test_conditionally_incremented_counter_expires(location: str) -> None:
     else:
         with time_machine.travel(datetime.now(UTC) + timedelta(seconds=61)):
             assert counters.incr_within({"key": 10}, 1) == (True, [1])
+
+
+def test_redis_that_restarted_counts_the_next_request() -> None:
+    port = free_port()
+    with redis_server(port) as server:
+        counters = redis_counters(server.url)
+        assert counters.incr("hits") == 1
+    with redis_server(port):
+        assert counters.incr("hits") == 1
+
+
+def test_late_reply_of_redis_is_not_taken_for_the_next_one() -> None:
+    with redis_server() as server:
+        counters = RedisCounters(server.url, {"OPTIONS": {"timeout": 0.2}, "TIMEOUT": 60})
+        assert [counters.incr("others"), counters.incr("others")] == [1, 2]
+        process = psutil.Process(server.pid)
+        process.suspend()
+        try:
+            with pytest.raises(RedisError):
+                counters.incr("others")
+        finally:
+            process.resume()
+        assert counters.incr("hits") == 1
