@@ -30,7 +30,7 @@ Result = TypeVar("Result")
 # Enough for a charge and its row in the request log.
 MIN_FREE_BYTES = 64 * 1024
 # The range of pauses between attempts, in seconds: random, so that processes don't collide again.
-_PAUSES = (0.001, 0.01)
+_PAUSES = (0.0003, 0.003)
 
 # Held while waiting for a lock: one greenlet of a process polls, the others queue behind it.
 _polling = threading.Lock()
