@@ -81,7 +81,7 @@ class WriteBuffer(Generic[Item]):
         return taken
 
     def _schedule(self) -> None:
-        if settings.SERVES_WEB and self._timer is None:
+        if self._timer is None and settings.SERVES_WEB:
             self._timer = threading.Timer(DELAY_SECONDS, self._flush_in_thread)
             self._timer.daemon = True
             self._timer.start()

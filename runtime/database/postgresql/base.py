@@ -187,7 +187,13 @@ class DatabaseWrapper(base.DatabaseWrapper):
         prepared: Any = PreparingCursor(self.connection)
         with wrap(prepared) as cursor:
             cursor.execute(statement, values)
-            return cursor.fetchall() if cursor.pgresult.nfields else []
+            # psycopg has all rows by now, so no error needs Django's wrapper.
+            return prepared.fetchall() if prepared.pgresult.nfields else []
+
+    def _set_autocommit(self, autocommit: bool) -> None:
+        """Leave a pooled connection as it is: psycopg would lock it and run its wait loop."""
+        if self.connection.autocommit != autocommit:
+            super()._set_autocommit(autocommit)  # type: ignore[misc]
 
     def is_available(self) -> bool:
         """Return whether the database accepts writes.
