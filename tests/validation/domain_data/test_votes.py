@@ -1,5 +1,7 @@
 """The vote of public lists on disposable domains."""
 
+from dataclasses import replace
+
 import pytest
 
 from validation.domain_data.vote_measures import find_widely_listed, measure
@@ -50,6 +52,14 @@ def test_copy_votes_on_the_names_that_it_adds() -> None:
     assert votes["burner.com"] == 2
 
 
+def test_known_copy_votes_only_on_names_that_the_original_lacks() -> None:
+    """The original has dropped most of the names that were copied."""
+    original = name_list("a", "shop.com")
+    copy = replace(name_list("b", "shop.com", "burner.com"), copies=frozenset({"a"}))
+    votes = count_votes([original, copy, name_list("c", "shop.com", "burner.com")])
+    assert (votes["shop.com"], votes["burner.com"]) == (2, 2)
+
+
 def test_lists_that_share_a_part_of_their_names_vote_separately() -> None:
     original = name_list("a", "shop.com")
     part = frozenset(sorted(original.names)[: FILLING // 2])
@@ -72,6 +82,13 @@ def test_lists_of_one_family_count_once_among_the_widely_listed() -> None:
         NameList(f"o{number}", f"o{number}", frozenset({"burner.com"})) for number in range(5)
     ]
     assert find_widely_listed([*lists, *others]) == {"burner.com"}
+
+
+def test_known_copy_is_left_out_of_the_count_of_widely_listed_names() -> None:
+    lists = [NameList(f"o{number}", f"o{number}", frozenset({"shop.com"})) for number in range(5)]
+    copy = replace(lists[4], copies=frozenset({"o1"}))
+    assert find_widely_listed(lists) == {"shop.com"}
+    assert find_widely_listed([*lists[:4], copy]) == frozenset()
 
 
 def test_measures_compare_cutoffs_and_leave_out_each_family() -> None:

@@ -16,6 +16,15 @@ ENTRIES = (
         DOCS["show-mailing-list"],
     ),
     Entry(
+        "more-disposable-domains",
+        date(2026, 11, 23),
+        "API",
+        "More disposable domains, fewer wrong suggestions",
+        "We know 2,600 more disposable domains, and roles such as `buhgalteria` and `salg` in more "
+        "languages. 82 companies' domains that resemble a provider's, such as indra.com, no longer "
+        "get a `did_you_mean`. `mx.provider` has four new codes, among them `cloudmark`.",
+    ),
+    Entry(
         "refunds-of-an-order",
         date(2026, 11, 23),
         "Dashboard",
