@@ -38,7 +38,8 @@ def find_squatted_domain(
 
     `is_idle` is about the typed domain: its records show that its owner has no mailboxes there.
     """
-    if domain in data.not_typos:
+    # africa.com has many subdomains with owners of their own.
+    if domain in data.not_typos or data.registrable_domain(domain) is None:
         return None
     # gmail.com.com
     undoubled = undouble_ending(domain, data)

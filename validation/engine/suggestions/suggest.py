@@ -88,6 +88,9 @@ def _correct_typo(domain: str, data: DomainData) -> str | None:
 
 def _is_probable(domain: str, match: Match, data: DomainData) -> bool:
     """Whether a typo is likely enough, however unusual."""
+    # 1mail.com may be mail.com, although Gmail has more users.
+    if domain[0].isdigit() and domain[1:] != match.domain and data.is_well_known(domain[1:]):
+        return False
     # gmail.it is no typo of email.it.
     has_known_name = bool(data.typo_index.find_by_name(_name(domain)))
     is_rare = is_rare_enough(domain, match) and not has_known_name

@@ -129,6 +129,8 @@ TYPOS_WITHOUT_MAIL = {
     "163.cmo": "163.com",
     "qqq.com": "qq.com",
     "amail.com": "gmail.com",
+    "1gmail.com": "gmail.com",
+    "0utlook.com": "outlook.com",
 }
 # These accept mail, but are mistyped all the same.
 TYPOS_WITH_MAIL = {
@@ -161,6 +163,7 @@ LEGITIMATE = (
     *("emails.com", "gmails.com", "mymail.com", "hmail.com", "tmail.com", "hotmailbox.org"),
     *("yahoo-inc.com", "outlooks.org", "lookout.com", "inbox.com", "mailbox.org", "mail.ru"),
     *("gail.com", "protomail.com", "outlook.co", "example.com"),
+    *("indra.com", "wella.com", "telit.com", "enpal.com", "lesta.ru", "arcos.de", "africa.com"),
     *("duck.com", "mozmail.com", "anonaddy.me", "aim.com", "att.com", "sky.de", "free.com"),
 )
 
@@ -201,6 +204,8 @@ def test_well_known_domain_is_never_corrected() -> None:
         *("live.gr", "live.us", "free.de"),
         # A likely typo of one provider, and a less likely one of a better-known provider.
         *("yandex.au", "mail.au", "vtt.net", "tac.com", "caiway.nt", "yahoo.co.is"),
+        # A digit before a provider's domain.
+        *("1mail.com", "9mail.com"),
         # A provider's domain in a country, or a slip in a better-known one.
         *("yahoo.tr", "hotmail.co.hk", "yahoo.com.gr", "yahoo.com.be"),
         # Providers of several countries have this name.
