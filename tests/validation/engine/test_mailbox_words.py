@@ -41,6 +41,8 @@ def test_role_account_is_recognized(name: str) -> None:
         *("asiakaspalvelu", "myynti", "laskutus", "tellimus", "pardavimai", "gramatvediba"),
         *("iletisim", "destek", "satis", "muhasebe", "insankaynaklari", "siparis", "bilgi"),
         *("toiawase", "otoiawase", "eigyo", "saiyo", "soumu", "yoyaku", "uketsuke"),
+        *("buhgalteria", "zakaz", "prodazhi", "otdel.kadrov", "sekretar", "schetovodstvo"),
+        *("salg", "kancelar", "uctarna", "admisiones"),
         *("layanan", "keuangan", "hotro", "tuyendung", "kefu", "zhaopin"),
     ],
 )
