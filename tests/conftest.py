@@ -56,11 +56,19 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> Generator[None, N
     items.sort(key=lambda item: not is_long(item.nodeid))
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection() -> None:
+    """Keep the garbage collector from traversing modules and tests while they are loaded."""
+    gc.disable()
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_collection_finish() -> None:
-    """Keep the garbage collector from traversing modules and tests again and again."""
+    """Let the garbage collector traverse only what tests create, as rarely as in a web worker."""
     gc.collect()
     gc.freeze()
+    gc.set_threshold(5_000, 10, 10)
+    gc.enable()
 
 
 @pytest.hookimpl(wrapper=True, trylast=True)
