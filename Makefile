@@ -22,7 +22,7 @@ serve: .venv/.product ## set everything up and serve the product on http://127.0
 
 # The tests on SQLite wait for browsers and processes; those on PostgreSQL compute in the meantime.
 # Each worker takes seconds to start, and those on PostgreSQL never wait, so two are enough there.
-test: .venv/.development browser promtool ## set everything up and run every test: SQLite, PostgreSQL, Redis, browser
+test: .venv/.development browser promtool ## set everything up and run every quick test: SQLite, PostgreSQL, Redis, browser
 	@$(MAKE) --no-print-directory -j 2 sqlite postgresql
 
 sqlite:
@@ -34,7 +34,7 @@ postgresql:
 		-m "not (proof or fault or journey or process or anywhere)" 2>&1); \
 		status=$$?; echo "PostgreSQL:$$output"; exit $$status
 
-proofs: .venv/.development browser nginx promtool ## run slow tests: several processes, the reverse proxy, the look of every page
+proofs: .venv/.development browser nginx promtool ## run slow tests: all journeys, several processes, the reverse proxy, the look of every page
 	$(PYTEST) $(WORKERS) -m "proof and not fault"
 
 faults: .venv/.development nginx pgbouncer buildah ## run the slowest tests: kills, outages, full disks, reloads, overload, backups, migrations under load, the image

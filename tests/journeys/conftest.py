@@ -13,6 +13,7 @@ import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from tests.journeys.newcomers import Newcomer, Newcomers, open_newcomers
+from tests.journeys.populated_account import PopulatedAccount, populate_account
 from tests.journeys.windows import Windows, open_windows
 from tests.servers.product import Product, product
 
@@ -33,11 +34,17 @@ MISSING = f"The browser journeys need one of {PROGRAMS} on the PATH."
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> Generator[None, None, None]:
-    """Mark journeys before `-m` selects, and sort them to the end after the shuffle."""
+    """Mark journeys before `-m` selects, and sort them to the end after the shuffle.
+
+    All are proofs except the main path of each kind of user, because they take as long as most
+    other tests together.
+    """
     here = Path(__file__).parent
     for item in items:
         if item.path.parent == here:
             item.add_marker(pytest.mark.journey)
+            if not item.get_closest_marker("main_path"):
+                item.add_marker(pytest.mark.proof)
             # The setup of the first one prepares and starts a product. Its own mark goes first.
             item.add_marker(pytest.mark.timeout(300))
     yield
@@ -88,6 +95,13 @@ def shared_windows(browser: Browser, site: Product) -> Iterator[Windows]:
     """Windows that all tests of a module share, for pages that are slow to set up."""
     with open_windows(browser, site.url) as windows:
         yield windows
+
+
+@pytest.fixture(scope="package")
+def populated(browser: Browser, site: Product, newcomers: Newcomers) -> Iterator[PopulatedAccount]:
+    """An account with content, for tests that only look at its pages."""
+    with open_windows(browser, site.url) as windows:
+        yield populate_account(windows, site, newcomers.take())
 
 
 @pytest.fixture

@@ -24,6 +24,7 @@ KEY = "My server"
 @dataclass(frozen=True)
 class PopulatedAccount:
     owner: Newcomer
+    windows: Windows
     page: Page
     # Ids for the placeholders in the paths of pages.
     ids: dict[str, str]
@@ -39,7 +40,7 @@ def populate_account(windows: Windows, site: Product, owner: Newcomer) -> Popula
     call_the_api(site, create_key(page, KEY))
     order_pack(page)
     upload_list(page, site)
-    return PopulatedAccount(owner, page, _collect_ids(page, site))
+    return PopulatedAccount(owner, windows, page, _collect_ids(page, site))
 
 
 def call_the_api(site: Product, secret: str) -> None:

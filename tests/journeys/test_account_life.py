@@ -26,6 +26,7 @@ def test_export_contains_the_new_account_name(page: Page, tmp_path: Path) -> Non
     assert download.value.suggested_filename == f"{export['account']['id']}.json"
 
 
+@pytest.mark.main_path
 def test_account_is_closed_by_typing_its_name(page: Page, newcomer: Newcomer) -> None:
     rename_account(page, "Short Life")
     page.goto("/accounts/account/close/")

@@ -43,6 +43,7 @@ def run_in_shell(lines: str) -> str:
     return process.stdout
 
 
+@pytest.mark.main_path
 def test_new_customer_makes_a_first_request(windows: Windows, site: Product) -> None:
     page = windows.open(permissions=["clipboard-read", "clipboard-write"])
     sign_up(page, site, "first-call@newcomer.example")
@@ -59,6 +60,7 @@ def test_new_customer_makes_a_first_request(windows: Windows, site: Product) -> 
     assert json.loads(run_in_shell(lines))["verdict"] == "deliverable"
 
 
+@pytest.mark.main_path
 def test_first_request_appears_without_a_reload(windows: Windows, newcomer: Newcomer) -> None:
     """The page of the new key and the overview both show it; the overview then shows statistics."""
     page, overview = windows.open(newcomer), windows.open(newcomer)
@@ -240,6 +242,7 @@ def test_without_javascript_a_reload_does_not_show_the_key_again(
     assert secret not in page.content()
 
 
+@pytest.mark.main_path
 def test_key_is_rotated_and_the_old_key_revoked(page: Page, site: Product) -> None:
     old_caller = HttpCaller(site, create_key(page, "My server"))
     page.goto("/apikeys/")

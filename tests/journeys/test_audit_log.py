@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import pytest
 from playwright.sync_api import expect
 
 from tests.journeys.keys import create_key
@@ -10,6 +11,7 @@ from tests.journeys.sign_in import assert_heading
 from tests.journeys.windows import Windows
 
 
+@pytest.mark.main_path
 def test_owner_finds_who_created_a_key_and_exports_the_audit_log(
     windows: Windows, newcomer: Newcomer
 ) -> None:

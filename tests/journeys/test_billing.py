@@ -31,6 +31,7 @@ def staff(shared_windows: Windows, site: Product) -> Page:
     return open_as_staff(shared_windows, site)
 
 
+@pytest.mark.main_path
 def test_a_402_leads_to_a_pack_by_invoice_and_back_to_200(
     windows: Windows, site: Product, staff: Page
 ) -> None:
@@ -170,7 +171,6 @@ def test_a_pack_is_paid_by_card(card_windows: Windows, shop: Product) -> None:
     assert HttpCaller(shop, customer.secret).validate("no address").status == 200
 
 
-@pytest.mark.proof
 def test_a_plan_and_its_upgrade_are_paid_by_card(
     card_windows: Windows, shop: Product, stripe: FakeStripe
 ) -> None:
@@ -194,7 +194,6 @@ def test_a_plan_and_its_upgrade_are_paid_by_card(
     assert subscription["asked"]["items"][0]["price_data"]["unit_amount"] == "9900"
 
 
-@pytest.mark.proof
 def test_automatic_top_up_buys_a_pack_with_the_saved_card(
     card_windows: Windows, shop: Product, stripe: FakeStripe
 ) -> None:

@@ -18,6 +18,7 @@ def page(windows: Windows) -> Page:
     return page
 
 
+@pytest.mark.main_path
 def test_chosen_language_is_remembered_on_later_pages(page: Page) -> None:
     expect(page.locator("#quickstart-curl")).to_be_visible()
     expect(page.locator("#quickstart-python")).to_be_hidden()
@@ -67,6 +68,7 @@ def test_example_is_copied_verbatim(page: Page) -> None:
     assert copied == page.locator("#quickstart-curl").text_content()
 
 
+@pytest.mark.main_path
 def test_without_javascript_all_languages_are_shown_and_the_menu_opens(windows: Windows) -> None:
     page = windows.open(java_script_enabled=False, width=NARROW)
     page.goto("/docs/")

@@ -80,7 +80,6 @@ def test_sign_up_example_decides_as_documented(
     assert json.loads(output.splitlines()[-1]) == [*SIGN_UPS.values()]
 
 
-@pytest.mark.proof
 @pytest.mark.parametrize("language", ["python", "javascript"])
 def test_retry_example_waits_out_a_real_429(
     site: Product, examples: list[Example], language: str

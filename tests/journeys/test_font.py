@@ -7,8 +7,6 @@ from tests.journeys.findings import PAINT, find_layout_shift
 from tests.journeys.newcomers import Newcomer
 from tests.journeys.windows import NARROW, WIDE, Windows
 
-pytestmark = pytest.mark.proof
-
 FONT = "**/Inter*.woff2"
 PUBLIC_PAGES = [
     *("/", "/accounts/login/", "/accounts/signup/", "/accounts/account/closed/"),

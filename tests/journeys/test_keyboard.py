@@ -56,7 +56,6 @@ def page(window: Page) -> Page:
     return widen(window)
 
 
-@pytest.mark.proof
 def test_tab_reaches_every_control_and_shows_it(page: Page) -> None:
     for path in PAGES:
         page.goto(path)

@@ -2,6 +2,7 @@
 
 from urllib.parse import urlsplit
 
+import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.journeys.findings import assert_no_findings
@@ -22,6 +23,7 @@ def height_of_what_follows(page: Page) -> float:
     return box["y"]
 
 
+@pytest.mark.main_path
 def test_first_visit_loads_little(windows: Windows) -> None:
     """All files of a visit with an empty cache, as transferred."""
     page = windows.open()
@@ -42,6 +44,7 @@ def check(page: Page, email: str) -> int:
     return response.value.status
 
 
+@pytest.mark.main_path
 def test_visitor_checks_addresses_until_the_limit(windows: Windows) -> None:
     """One test, because all checks count in the same limit."""
     page = windows.open(java_script_enabled=False, width=NARROW)

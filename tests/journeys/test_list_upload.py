@@ -77,6 +77,7 @@ def forget_failed_requests(windows: Windows, error: str = "net::ERR_") -> None:
     assert all(error in line for line in errors)
 
 
+@pytest.mark.main_path
 def test_file_over_8_mb_is_uploaded_in_parts(page: Page, site: Product, large: Path) -> None:
     parts = sent_parts(page)
     upload(page, large)

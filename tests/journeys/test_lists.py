@@ -31,6 +31,7 @@ def download(page: Page) -> str:
     return Path(download.value.path()).read_text()
 
 
+@pytest.mark.main_path
 def test_list_page_follows_the_list_without_a_reload(
     windows: Windows, site: Product, newcomer: Newcomer
 ) -> None:

@@ -10,13 +10,9 @@ from tests.journeys.findings import (
     find_layout_shift,
 )
 from tests.journeys.newcomers import Newcomers
-from tests.journeys.populated_account import PopulatedAccount, populate_account
+from tests.journeys.populated_account import PopulatedAccount
 from tests.journeys.windows import HEIGHT, NARROW, WIDE, Windows
-from tests.servers.product import Product
 from validation.docs.pages import PAGES
-
-# These tests take as long as all other journeys together.
-pytestmark = pytest.mark.proof
 
 PUBLIC_PAGES = [
     "/",
@@ -117,11 +113,6 @@ EMPTY_PAGES = [
 
 
 @pytest.fixture(scope="module")
-def populated(shared_windows: Windows, site: Product, newcomers: Newcomers) -> PopulatedAccount:
-    return populate_account(shared_windows, site, newcomers.take())
-
-
-@pytest.fixture(scope="module")
 def visitor(shared_windows: Windows) -> Page:
     return shared_windows.open()
 
@@ -143,14 +134,12 @@ def test_public_page_has_no_findings(
 
 
 @pytest.mark.parametrize("path", MEMBER_PAGES)
-def test_member_page_has_no_findings(
-    populated: PopulatedAccount, shared_windows: Windows, path: str
-) -> None:
+def test_member_page_has_no_findings(populated: PopulatedAccount, path: str) -> None:
     populated.page.goto(path.format(**populated.ids))
     assert find_layout_shift(populated.page) == 0
     assert_skip_link_first(populated.page)
     assert_no_findings(populated.page)
-    assert not shared_windows.take_console_errors()
+    assert not populated.windows.take_console_errors()
 
 
 @pytest.mark.parametrize("path", EMPTY_PAGES)

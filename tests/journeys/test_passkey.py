@@ -1,3 +1,4 @@
+import pytest
 from playwright.sync_api import expect
 
 from tests.journeys.findings import assert_no_findings
@@ -8,6 +9,7 @@ from tests.journeys.windows import Windows
 from tests.servers.product import Product
 
 
+@pytest.mark.main_path
 def test_passkey_signs_in_without_a_password(
     windows: Windows, site: Product, newcomer: Newcomer
 ) -> None:

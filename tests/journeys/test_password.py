@@ -1,3 +1,4 @@
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.journeys.newcomers import Newcomer
@@ -8,6 +9,7 @@ from tests.servers.product import Product
 NEW_PASSWORD = "a brand new battery"
 
 
+@pytest.mark.main_path
 def test_link_in_the_email_resets_the_password_once(
     page: Page, site: Product, newcomer: Newcomer
 ) -> None:

@@ -9,9 +9,6 @@ from tests.journeys.windows import HEIGHT, WIDE, Windows
 from tests.servers.product import Product
 from tests.support.pages import all_pages
 
-# These tests take as long as all other journeys together.
-pytestmark = pytest.mark.proof
-
 # From the URL configuration: every change list and every add form.
 LISTS = [
     page.route.removeprefix("admin/").rstrip("/")

@@ -10,8 +10,6 @@ from tests.journeys.teams import invitation_link, invite, rename_account, rename
 from tests.journeys.windows import HEIGHT, NARROW, WIDE, Windows
 from tests.servers.product import Product
 
-pytestmark = pytest.mark.proof
-
 NAMES = {
     "one long word": "W" * 100,
     "many words": "Association for the Advancement of Email " * 2,

@@ -24,6 +24,7 @@ def developer(owner: Page, shared_windows: Windows, site: Product) -> Page:
     return page
 
 
+@pytest.mark.main_path
 def test_invited_developer_sees_the_team_but_cannot_invite(developer: Page) -> None:
     developer.goto("/accounts/team/")
     rows = developer.get_by_role("row")
@@ -33,6 +34,7 @@ def test_invited_developer_sees_the_team_but_cannot_invite(developer: Page) -> N
     expect(developer.get_by_text("Invite a team member")).to_have_count(0)
 
 
+@pytest.mark.main_path
 def test_forbidden_page_names_the_role_it_needs(developer: Page) -> None:
     response = developer.goto("/accounts/account/close/")
     assert response
@@ -41,6 +43,7 @@ def test_forbidden_page_names_the_role_it_needs(developer: Page) -> None:
     expect(developer.get_by_text("doesn't have access to this page. Ask an owner.")).to_be_visible()
 
 
+@pytest.mark.main_path
 @pytest.mark.parametrize(
     ("address", "heading"),
     [

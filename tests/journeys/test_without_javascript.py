@@ -13,6 +13,7 @@ def page(windows: Windows) -> Page:
     return windows.open(java_script_enabled=False, width=NARROW)
 
 
+@pytest.mark.main_path
 def test_forms_and_menus_work_without_javascript(page: Page, newcomer: Newcomer) -> None:
     sign_in(page, newcomer.email)
     assert_heading(page, "Overview")

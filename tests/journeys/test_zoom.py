@@ -6,12 +6,9 @@ import pytest
 from playwright.sync_api import Browser, Page
 
 from tests.journeys.conftest import ARGUMENTS
-from tests.journeys.newcomers import Newcomers
-from tests.journeys.populated_account import PopulatedAccount, populate_account
+from tests.journeys.populated_account import PopulatedAccount
 from tests.journeys.windows import WIDE, Windows, open_windows
 from tests.servers.product import Product
-
-pytestmark = pytest.mark.proof
 
 PUBLIC_PAGES = ["/", "/accounts/signup/", "/docs/", "/docs/verdicts/", "/docs/api/lists/"]
 MEMBER_PAGES = [
@@ -39,11 +36,6 @@ TOO_WIDE = """[...document.querySelectorAll("body *")]
   .filter((element) => element.getBoundingClientRect().width > 2)
   .filter((element) => element.getBoundingClientRect().right > innerWidth + 1)
   .map((element) => element.outerHTML.slice(0, 100))"""
-
-
-@pytest.fixture(scope="module")
-def populated(shared_windows: Windows, site: Product, newcomers: Newcomers) -> PopulatedAccount:
-    return populate_account(shared_windows, site, newcomers.take())
 
 
 @pytest.fixture(scope="module")

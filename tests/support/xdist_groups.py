@@ -19,8 +19,9 @@ from tests.servers.product import ROOT
 SHARED_FUZZ_SITE = {"tests/fuzz/test_description.py", "tests/fuzz/test_http.py"}
 JOURNEYS = PurePath("tests/journeys")
 # A second worker runs these, with a product and a browser of its own. One worker would end last:
-# the journeys take a third of the tests' CPU time. Their proofs are those of test_pages.
-SECOND_HALF = {"test_api_key", "test_docs", "test_list_upload", "test_lists", "test_pages"}
+# the journeys take half of the proofs' CPU time. All tests of these files are proofs, because
+# `make test` starts only one product and one browser for all journeys.
+SECOND_HALF = {"test_font", "test_keyboard", "test_pages", "test_zoom"}
 # Needs no browser, and has a product of its own.
 WITHOUT_BROWSER = "test_docs_examples"
 # Some tests of these files take five seconds or more.
