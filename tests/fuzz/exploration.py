@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from hypothesis.errors import HypothesisException
 from hypothesis.stateful import RuleBasedStateMachine, run_state_machine_as_test
 
-# The time limit of each test; 0 in `make test`.
+# The time limit of each test; 0 in `make test` and `make proofs`.
 SECONDS = float(os.environ.get("FUZZ_TEST_SECONDS", "0"))
 REPORTS = os.environ.get("FUZZ_REPORTS", "")
 # Examples per round. Hypothesis starts each round with small examples, and avoids duplicates only

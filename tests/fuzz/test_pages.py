@@ -48,6 +48,7 @@ owners = st.sampled_from([OWN, OWN, OWN, OTHER, ODD])
 QUERY_NAMES = ("next", "page", "before", "q", "format", "account", "email", "key", "all")
 
 
+@pytest.mark.proof
 def test_customer_form_changes_only_what_it_shows() -> None:
     shop, harbour = create_two_customers()
     cookie = sign_in_cookie(shop.user)

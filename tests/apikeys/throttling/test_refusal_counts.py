@@ -79,6 +79,7 @@ def test_old_counts_are_deleted(account: Account) -> None:
 
 
 @pytest.mark.process
+@pytest.mark.proof
 def test_web_worker_writes_its_counts_soon_and_when_it_stops(tmp_path: Path) -> None:
     with product(tmp_path, WEB_WORKERS="1") as site:
         caller = HttpCaller(site, site.owner_key())

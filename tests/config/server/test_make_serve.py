@@ -21,7 +21,8 @@ from tests.servers.client import HttpCaller
 from tests.servers.keys import make_key
 from tests.servers.product import ROOT, Product, plain_text, product
 
-pytestmark = pytest.mark.process
+# Its two starts, one of them with an empty folder, take ten seconds of CPU.
+pytestmark = [pytest.mark.process, pytest.mark.proof]
 
 
 class NewProduct(Product):
@@ -141,7 +142,6 @@ def test_port_in_use_is_reported_with_a_solution(served: Product, tmp_path: Path
     assert "make serve" in ended.stderr
 
 
-@pytest.mark.proof
 def test_slow_clients_do_not_block_other_requests(
     served: Product,
 ) -> None:
@@ -154,14 +154,12 @@ def test_slow_clients_do_not_block_other_requests(
     caller.close()
 
 
-@pytest.mark.proof
 def test_limit_of_open_files_is_raised(served: Product) -> None:
     process_limits = Path(f"/proc/{background_workers(served)[0]}/limits").read_text()
     (soft, hard) = re.findall(r"Max open files +(\d+) +(\d+)", process_limits)[0]
     assert int(soft) == min(65_536, int(hard))
 
 
-@pytest.mark.proof
 def test_client_that_never_finishes_its_head_is_disconnected(served: Product) -> None:
     with socket.create_connection(("127.0.0.1", served.port), timeout=30) as slow:
         slow.sendall(HALF_A_HEAD)
@@ -169,7 +167,6 @@ def test_client_that_never_finishes_its_head_is_disconnected(served: Product) ->
 
 
 @pytest.mark.fault
-@pytest.mark.proof
 def test_silent_mail_server_does_not_delay_stopping(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         email_url = f"smtp://127.0.0.1:{silent.getsockname()[1]}"
@@ -217,7 +214,6 @@ def test_background_worker_sends_emails(served: Product) -> None:
     assert f"{served.url}/accounts/password/reset/key/" in plain_text(mail)
 
 
-@pytest.mark.proof
 @pytest.mark.parametrize(
     "number",
     [signal.SIGTERM, signal.SIGINT, pytest.param(signal.SIGKILL, marks=pytest.mark.fault)],

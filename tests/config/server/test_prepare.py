@@ -51,6 +51,7 @@ def test_second_start_reads_no_migration(folder: Path) -> None:
     assert prepare(folder) == ""
 
 
+@pytest.mark.proof
 def test_another_database_is_migrated(folder: Path) -> None:
     (folder / "db.sqlite3").unlink()
     assert "credits.migrations.0001_initial" in prepare(folder)

@@ -203,7 +203,7 @@ def test_chunked_body_is_read_up_to_8_kb(site: Product, secret: str) -> None:
 
 
 @pytest.mark.parametrize(("length", "status"), [(8 << 20, 201), ((8 << 20) + 1, 413)])
-@pytest.mark.parametrize("is_chunked", [False, True])
+@pytest.mark.parametrize("is_chunked", [False, pytest.param(True, marks=pytest.mark.proof)])
 def test_body_of_a_list_is_read_up_to_8_mb(
     site: Product, secret: str, length: int, status: int, is_chunked: bool
 ) -> None:

@@ -142,6 +142,7 @@ def test_signed_body_that_is_not_an_event_is_refused(
 MALFORMED: list[Any] = [None, "1500", -1, 2**63, {"id": 1}]
 
 
+@pytest.mark.proof
 @pytest.mark.anywhere
 @pytest.mark.parametrize("kind", stripe_events.HANDLERS)
 def test_malformed_signed_event_never_fails_and_never_moves_credits(

@@ -9,6 +9,7 @@ from django.db import OperationalError, connection
 from tests.servers.gevent_process import run_patched
 
 
+@pytest.mark.proof
 def test_greenlets_that_wait_in_a_transaction_do_not_block_each_other(tmp_path: Path) -> None:
     outcome = json.loads(run_patched("tests.runtime.database.gevent_writers", tmp_path))
     # If a greenlet waited inside SQLite, it would block the whole process for 20 seconds.
