@@ -1,6 +1,7 @@
 """The parts of the OpenAPI document that drf-spectacular cannot derive from the views."""
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import cache
 
 import orjson
 from django.http import HttpResponseBase
@@ -69,7 +70,7 @@ def describe(
         responses[error_status] = OpenApiResponse(
             ErrorSerializer,
             description=", ".join(f"`{code}`" for code in codes),
-            examples=[named_example(code, _example(code)) for code in codes],
+            examples=[_error_example(code) for code in codes],
         )
     decorator: Callable[[View], View] = extend_schema(
         operation_id=operation_id,
@@ -106,9 +107,11 @@ def _describe_files(examples: Mapping[str, object]) -> Responses:
     }
 
 
-def _example(code: str) -> object:
+# All operations share the examples, which would take half a megabyte of each web worker.
+@cache
+def _error_example(code: str) -> OpenApiExample:
     error = ApiError(code, param=SAMPLE_PARAMS.get(code), details=SAMPLE_DETAILS.get(code, {}))
-    return orjson.loads(error.body(EXAMPLE_ID))
+    return named_example(code, orjson.loads(error.body(EXAMPLE_ID)))
 
 
 class BearerScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]

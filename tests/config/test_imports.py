@@ -1,7 +1,9 @@
 """What a process imports when it starts: commands wait for it, and each web worker keeps it."""
 
+import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -10,12 +12,24 @@ from tests.servers.product import ROOT
 
 pytestmark = pytest.mark.process
 
+# Libraries for invoices, card payments, error tracking and traces, and of optional features of
+# other libraries. Each is imported where it's used.
+NOT_AT_START = {
+    *UNUSED,
+    *("PIL", "fontTools", "fpdf", "opentelemetry", "sentry_sdk", "stripe", "uharfbuzz"),
+}
 
-def list_imports(statements: str) -> set[str]:
+
+def list_imports(statements: str, **environment: str) -> set[str]:
     """Run the statements in a new process with Django set up; return the modules it imported."""
     program = f"import sys, django; django.setup(); {statements}; print(*sys.modules)"
     process = subprocess.run(
-        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True
+        [sys.executable, "-c", program],
+        cwd=ROOT,
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        check=True,
     )
     return set(process.stdout.split())
 
@@ -31,6 +45,17 @@ def test_url_table_imports_no_unused_optional_package() -> None:
     imported = list_imports("import config.urls")
     assert "rest_framework.views" in imported
     assert not imported & {*UNUSED, "stripe"}
+
+
+@pytest.mark.parametrize("redis_url", ["", "redis://127.0.0.1:9/0"])
+def test_web_worker_imports_at_start_only_what_its_requests_need(
+    tmp_path: Path, redis_url: str
+) -> None:
+    statements = "import config.wsgi; from django.core.cache import caches; caches['counters']"
+    environment = {"DATA_DIR": str(tmp_path), "DJANGO_SETTINGS_MODULE": "config.settings"}
+    imported = list_imports(statements, **environment, REDIS_URL=redis_url)
+    assert {"config.urls", "redis" if redis_url else "sqlite3"} <= imported
+    assert not imported & NOT_AT_START
 
 
 def test_system_checks_cover_the_admin() -> None:

@@ -45,7 +45,7 @@ _PROVIDERS_WITH_TAGS = {
 
 
 # Asked twice per address, and a batch's addresses are at a few domains.
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=512)
 def find_rule(domain: str, provider: str | None = None) -> AliasRule | None:
     rule = _RULES_BY_DOMAIN.get(domain)
     if rule is None and provider in _PROVIDERS_WITH_TAGS:

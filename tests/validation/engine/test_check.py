@@ -10,6 +10,7 @@ import pytest
 
 from tests.servers.dns import FakeDns, silence
 from validation.engine.check import Engine
+from validation.engine.dns.mail_route import MailRoute
 from validation.engine.dns.resolver import Lookup, Resolver
 from validation.engine.domain_data import StaffDomains
 from validation.engine.verdicts.finding import Finding
@@ -307,3 +308,14 @@ def test_waiting_check_outlives_the_stopped_check_it_waits_for() -> None:
         stop.set()
         assert isinstance(first.exception(), SystemExit)
         assert second.result().reason == "check_failed"
+
+
+def test_domains_with_equal_checks_share_them(engine: Engine) -> None:
+    """A web worker caches thousands of domains."""
+    first, second = (
+        engine.describe(domain, MailRoute(domain_exists=True, accepts_mail=True))
+        for domain in ("first.com", "second.com")
+    )
+    assert first.checks is second.checks
+    other = engine.describe("third.com", MailRoute(domain_exists=True, accepts_mail=False))
+    assert other.checks == {**first.checks, "accepts_mail": False}

@@ -1,5 +1,7 @@
 """Describe a domain from its mail route, and build the finding for an address there. Pure."""
 
+from collections.abc import Mapping
+from functools import lru_cache
 from typing import NamedTuple
 
 from validation.engine.aliases import canonical_address, split_tag, strip_plus_tag
@@ -22,7 +24,7 @@ class DomainInfo(NamedTuple):
     staff_domains: StaffDomains
     registrable_domain: str | None
     suggestion: str | None
-    checks: dict[str, bool | None]
+    checks: Mapping[str, bool | None]
     disposable_by: DisposableBy | None
     is_parked: bool
 
@@ -45,20 +47,26 @@ def describe_domain(
             provider=route.provider,
             is_idle=_is_idle(route),
         )
-    checks = {
-        "syntax": True,
-        "domain_exists": route.domain_exists,
-        "accepts_mail": route.accepts_mail,
-        "null_mx": route.null_mx,
-        "disposable": disposable_by is not None,
-        "free_provider": domain in data.free_providers,
-        "relay": data.is_relay(domain),
-    }
+    checks = _domain_checks(
+        domain_exists=route.domain_exists,
+        accepts_mail=route.accepts_mail,
+        null_mx=route.null_mx,
+        disposable=disposable_by is not None,
+        free_provider=domain in data.free_providers,
+        relay=data.is_relay(domain),
+    )
     suggestion = to_unicode(suggestion) if suggestion is not None else None
     registrable = data.registrable_domain(domain)
     return DomainInfo(
         route, staff_domains, registrable, suggestion, checks, disposable_by, is_parked
     )
+
+
+# There are 216 combinations.
+@lru_cache(maxsize=256)
+def _domain_checks(**checks: bool | None) -> Mapping[str, bool | None]:
+    """Return one mapping for all domains with equal checks, as workers cache many domains."""
+    return {"syntax": True, **checks}
 
 
 def build_finding(
@@ -74,7 +82,8 @@ def build_finding(
     tag = split_tag(local_part, parts.ascii_domain, route.provider)[1]
     # Only plus tags are removed here. Yahoo's hyphen would split no-reply.
     mailbox = strip_plus_tag(local_part).lower()
-    checks = info.checks | {
+    checks = {
+        **info.checks,
         "role_account": data.is_role_account(mailbox),
         "no_reply": data.is_no_reply(mailbox),
         "has_tag": tag is not None,
