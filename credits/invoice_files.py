@@ -12,7 +12,7 @@ from credits.invoices.rendering import RendererBusy, RenderingFailed, render
 from credits.models import Order
 from credits.presenters.invoice import describe_invoice
 from runtime.database.pool import release_connection
-from runtime.mail.attachments import Attachment
+from runtime.mail.attachments import Attachment, AttachmentDelayed
 
 logger = logging.getLogger(__name__)
 
@@ -25,10 +25,13 @@ class FileUnavailable(Exception):
 
 
 def attached_invoice(*, reference: str) -> Attachment:
-    """Return the invoice of the order with this id, or raise RenderingFailed. A hook."""
+    """Return the invoice of the order with this id. A hook."""
     order = Order.objects.get(public_id=reference)
-    with use_date_display(DEFAULT_DISPLAY):
-        return _invoice_file(order)
+    try:
+        with use_date_display(DEFAULT_DISPLAY):
+            return _invoice_file(order)
+    except RenderingFailed as error:
+        raise AttachmentDelayed(f"The invoice of {reference} was not rendered: {error}") from None
 
 
 def invoice_response(request: AccountRequest | StaffRequest, order: Order) -> HttpResponse:

@@ -1,6 +1,7 @@
 """Read the text of an invoice as JSON from standard input, and write its PDF to standard output."""
 
 import os
+import signal
 import sys
 
 import orjson
@@ -12,6 +13,9 @@ NICENESS = 10
 
 
 def main() -> None:
+    # Ctrl-C and systemd signal all processes. This one finishes, as an email waits for it.
+    for signum in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(signum, signal.SIG_IGN)
     os.nice(NICENESS)
     # Imported at the low priority as well: it takes half of the process's CPU time.
     from credits.invoices.drawing import draw

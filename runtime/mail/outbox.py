@@ -19,7 +19,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from runtime.database.leased_rows import LeasedQuerySet, LeasedRow, is_past
-from runtime.mail.attachments import make_attachment
+from runtime.mail.attachments import AttachmentDelayed, make_attachment
 from runtime.metrics.client import Counter, initialize
 
 logger = logging.getLogger(__name__)
@@ -42,6 +42,8 @@ RETRY_AFTER = [
     timedelta(hours=24),
 ]
 BATCH_SIZE = 50
+# After as many, an email is sent without the file that can't be made.
+ATTEMPTS_WITH_ATTACHMENT = 3
 # Times further in the future than these were written while the clock was ahead: such an email is
 # due now.
 MAX_DELAY = RETRY_AFTER[-1] + timedelta(hours=1)
@@ -52,13 +54,14 @@ class MailQuerySet(LeasedQuerySet["Mail"]):
         return self.filter(sent_at=None, given_up_at=None)
 
     def due(self) -> "MailQuerySet":
-        """Return due emails, those without an attachment first: people wait for their codes.
-
-        Drawing an invoice takes seconds while the machine is busy.
-        """
+        """Return due emails, those without an attachment first: people wait for their codes."""
         is_due = is_past("next_attempt_at", timezone.now(), MAX_DELAY)
         due = self.waiting().filter(is_due).alias(is_quick=Q(attachment=""))
         return due.order_by("-is_quick", "next_attempt_at", "pk")
+
+    def without_attachment(self) -> "MailQuerySet":
+        """Leave out emails whose file is yet to be made, which takes seconds on a busy machine."""
+        return self.filter(attachment="")
 
     def send_again(self) -> int:
         """Requeue emails that were given up, and return their number."""
@@ -121,7 +124,10 @@ class Mail(LeasedRow):
         try:
             for make in make_attachment if self.attachment else ():
                 message.attach(*make(reference=self.attachment))
-        except Exception:
+        except Exception as error:
+            is_delayed = isinstance(error, AttachmentDelayed)
+            if is_delayed and self.attempts < ATTEMPTS_WITH_ATTACHMENT:
+                raise
             logger.exception("Email %s is sent without %s", self.pk, self.attachment)
 
     def mark_sent(self) -> None:
@@ -151,13 +157,16 @@ def _single_line(subject: str) -> str:
     return " ".join(printable.split())
 
 
-def send_due(is_stopping: Callable[[], bool] = lambda: False) -> int:
-    """Send one batch of due emails, and return the number sent."""
+def send_due(
+    is_stopping: Callable[[], bool] = lambda: False, emails: MailQuerySet | None = None
+) -> int:
+    """Send one batch of the emails that are due, by default of all, and return the number sent."""
+    queue = Mail.objects.all() if emails is None else emails
     connection = get_connection()
     sent = 0
     try:
         for _ in range(BATCH_SIZE):
-            mail = None if is_stopping() else Mail.objects.claim()
+            mail = None if is_stopping() else queue.claim()
             if mail is None or not _deliver(mail, connection):
                 break
             sent += mail.sent_at is not None
@@ -185,7 +194,7 @@ def _deliver(mail: Mail, connection: BaseEmailBackend) -> bool:
 def _is_about_this_email(error: Exception) -> bool:
     """Return whether other emails may be sent in spite of this error."""
     is_smtp_reply = isinstance(error, SMTPResponseException | SMTPRecipientsRefused)
-    return is_smtp_reply or isinstance(error, ValueError)
+    return is_smtp_reply or isinstance(error, ValueError | AttachmentDelayed)
 
 
 def _is_permanent(error: Exception) -> bool:

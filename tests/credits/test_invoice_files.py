@@ -7,6 +7,7 @@ import pytest
 from django.core import mail
 from django.db.models import F
 from django.test import Client
+from django.utils import timezone
 from pytest_django import Settings
 
 from accounts.models import Account, User
@@ -145,6 +146,32 @@ def test_email_is_sent_without_an_invoice_that_cannot_be_made(
     message = send_last_email()
     assert message.attachments == []
     assert "is sent without ord_that_never_was" in caplog.text
+
+
+def test_email_waits_for_an_invoice_that_may_be_drawn_later(
+    order: Order, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rendering._draw.cache_clear()
+    with monkeypatch.context() as broken:
+        broken.setattr(rendering, "_COMMAND", ("/nowhere/python",))
+        assert send_due() == 0
+    email = Mail.objects.get()
+    assert email.last_error.startswith("AttachmentDelayed: The invoice of ord_")
+    assert email.next_attempt_at > timezone.now()
+    Mail.objects.update(next_attempt_at=timezone.now())
+    ((name, _, _),) = send_last_email().attachments
+    assert name == "INV-000001.pdf"
+
+
+def test_email_is_sent_without_an_invoice_that_fails_three_times(
+    order: Order, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rendering._draw.cache_clear()
+    monkeypatch.setattr(rendering, "_COMMAND", ("/nowhere/python",))
+    for _ in range(2):
+        assert send_due() == 0
+        Mail.objects.update(next_attempt_at=timezone.now())
+    assert send_last_email().attachments == []
 
 
 def test_invoice_says_how_the_order_ended(account: Account, owner: User, order: Order) -> None:

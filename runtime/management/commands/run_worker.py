@@ -5,6 +5,8 @@ import signal
 import socket
 import threading
 import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from django.conf import settings
@@ -17,7 +19,7 @@ from runtime.jobs.daily import run_daily_if_due
 from runtime.jobs.queue_metrics import measure_if_due
 from runtime.jobs.rounds import run_round
 from runtime.logging.formatters import log_uncaught
-from runtime.mail.outbox import send_due
+from runtime.mail.outbox import Mail, send_due
 from runtime.management.base import DatabaseCommand
 from runtime.metrics.exporter import start_exporter
 
@@ -44,28 +46,51 @@ class Command(DatabaseCommand):
         # The web server's main process can't serve them: it must not import Django.
         if settings.METRICS_ADDRESS is not None:
             start_exporter(settings.METRICS_ADDRESS)
-        flusher = Flusher("background")
+        self.flusher = Flusher("background")
+        self._run_loops()
+        self.flusher.stop()
+
+    def _run_loops(self) -> None:
+        """Run both loops until a signal, or until one of them fails, which ends the process.
+
+        People wait for codes, so a thread sends those while the other draws invoices, asks Stripe,
+        or runs daily jobs. Each email is claimed by one of them.
+        """
+        with ThreadPoolExecutor(max_workers=1) as pool:
+            slow_loop = pool.submit(self._repeat, self._work)
+            slow_loop.add_done_callback(lambda _: self.stop.set())
+            try:
+                self._repeat(self._send_quick_emails)
+            finally:
+                self.stop.set()
+        slow_loop.result()
+
+    def _repeat(self, work: Callable[[], int]) -> None:
+        """Work until the process stops, and pause when there is nothing to do.
+
+        While the database is unavailable, keep trying.
+        """
         while not self.stop.is_set():
-            if not self._work():
+            close_old_connections()
+            try:
+                done = work()
+            except DatabaseError as error:
+                times_unavailable.labels("background").inc()
+                logger.warning("Database unavailable, trying again: %s", error)
+                done = 0
+            if not done:
                 self.stop.wait(PAUSE_SECONDS)
-            flusher.flush()
-        flusher.stop()
+
+    def _send_quick_emails(self) -> int:
+        self.flusher.flush()
+        return send_due(self.stop.is_set, Mail.objects.without_attachment())
 
     def _work(self) -> int:
-        """Run one round and return the number of emails sent.
-
-        While the database is unavailable, the worker keeps trying.
-        """
-        close_old_connections()
-        try:
-            if settings.SCHEDULER and time.monotonic() >= self.schedule_at:
-                self.schedule_at = time.monotonic() + SCHEDULE_SECONDS
-                run_daily_if_due(self.holder)
-            sent = send_due(self.stop.is_set)
-            run_round(self.stop.is_set)
-            measure_if_due()
-            return sent
-        except DatabaseError as error:
-            times_unavailable.labels("background").inc()
-            logger.warning("Database unavailable, trying again: %s", error)
-            return 0
+        """Run one round of everything, and return the number of emails sent."""
+        if settings.SCHEDULER and time.monotonic() >= self.schedule_at:
+            self.schedule_at = time.monotonic() + SCHEDULE_SECONDS
+            run_daily_if_due(self.holder)
+        sent = send_due(self.stop.is_set)
+        run_round(self.stop.is_set)
+        measure_if_due()
+        return sent

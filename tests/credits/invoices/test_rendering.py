@@ -1,9 +1,11 @@
 """The process that draws invoices: low priority, one at a time, and each invoice once."""
 
+import signal
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 
 import orjson
@@ -23,19 +25,34 @@ def _nothing_cached() -> Iterator[None]:
     rendering._draw.cache_clear()
 
 
-@pytest.mark.process
-def test_process_draws_at_a_low_priority() -> None:
+@contextmanager
+def drawing_process() -> "Iterator[subprocess.Popen[bytes]]":
+    """Start the process and wait until it has a low priority. It then waits for the text."""
     with subprocess.Popen(
         rendering._COMMAND, stdin=subprocess.PIPE, stdout=subprocess.PIPE
     ) as drawing:
-        # It waits for the text, so its priority can be read.
         deadline = time.monotonic() + 60
         while psutil.Process(drawing.pid).nice() != NICENESS:
             assert time.monotonic() < deadline
             time.sleep(0.01)
+        yield drawing
+
+
+@pytest.mark.process
+def test_process_draws_at_a_low_priority() -> None:
+    with drawing_process() as drawing:
         pdf, _ = drawing.communicate(orjson.dumps(INVOICE))
     assert pdf.startswith(b"%PDF-")
     assert psutil.Process().nice() < NICENESS
+
+
+@pytest.mark.process
+def test_process_finishes_its_invoice_when_the_machine_stops_the_service() -> None:
+    with drawing_process() as drawing:
+        for signum in (signal.SIGTERM, signal.SIGINT):
+            drawing.send_signal(signum)
+        pdf, _ = drawing.communicate(orjson.dumps(INVOICE))
+    assert pdf.startswith(b"%PDF-")
 
 
 def test_invoice_is_drawn_once() -> None:
