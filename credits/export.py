@@ -1,7 +1,9 @@
 """Credits, orders, and usage in the export of an account."""
 
+from collections import defaultdict
+
 from accounts.models import Account
-from credits.models import AutomaticTopUp, SavedCard, UseDay, UseHour
+from credits.models import AutomaticTopUp, Refund, SavedCard, UseDay, UseHour
 
 _ORDER_FIELDS = (
     *("public_id", "kind", "state", "method", "description", "credits", "currency", "net_cents"),
@@ -27,10 +29,19 @@ def export_billing(*, account: Account) -> dict[str, object]:
         "saved_card": _export_card(account),
         "automatic_top_up": _export_top_up(account),
         "ledger": list(entries.values("at", "kind", "amount", "reason")),
-        "orders": list(account.orders.order_by("placed_at").values(*_ORDER_FIELDS)),
+        "orders": _export_orders(account),
         "use_by_hour": list(hours.order_by("hour").values("hour", *_USAGE_FIELDS)),
         "use_by_day": list(days.order_by("day").values("day", *_USAGE_FIELDS)),
     }
+
+
+def _export_orders(account: Account) -> list[dict[str, object]]:
+    """Return the orders, each with the dates and amounts of its refunds."""
+    refunds = defaultdict(list)
+    for refund in Refund.objects.filter(order__account=account).select_related("order"):
+        refunds[refund.order.public_id].append({"at": refund.at, "cents": refund.cents})
+    orders = account.orders.order_by("placed_at", "pk").values(*_ORDER_FIELDS)
+    return [{**order, "refunds": refunds[order["public_id"]]} for order in orders]
 
 
 def _export_card(account: Account) -> dict[str, object] | None:

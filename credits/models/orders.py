@@ -1,10 +1,9 @@
 """Orders, the invoice counter, and the events of the payment provider."""
 
-from datetime import date, datetime, timedelta
-from typing import NamedTuple
+from datetime import date, timedelta
 
 from django.db import models
-from django.db.models import F, Q, Sum
+from django.db.models import F, Q
 from django.utils import timezone
 
 from accounts.models import Account
@@ -20,29 +19,11 @@ class OrderQuerySet(models.QuerySet["Order"]):
     def pending(self) -> "OrderQuerySet":
         return self.filter(state=Order.State.PENDING)
 
-    def revenue(self, months: dict[str, tuple[datetime, datetime]]) -> list["Revenue"]:
-        """Return the cents paid and refunded in each named month, by currency."""
-        total = F("net_cents") + F("tax_cents")
-        sums: dict[str, Sum] = {}
-        for name, time_range in months.items():
-            sums[f"paid_{name}"] = Sum(total, filter=_within("paid_at", time_range), default=0)
-            is_refunded = _within("refunded_at", time_range)
-            sums[f"refunded_{name}"] = Sum("refunded_cents", filter=is_refunded, default=0)
-        by_currency = self.order_by().values("currency").annotate(**sums).order_by("currency")
-        rows = by_currency.values_list("currency", *sums)
-        return [Revenue(currency, dict(zip(sums, cents, strict=True))) for currency, *cents in rows]
-
     def cancel(self) -> int:
         return self.update(state=Order.State.CANCELLED, cancelled_at=timezone.now())
 
     def for_plans(self) -> "OrderQuerySet":
         return self.exclude(kind=Order.Kind.PACK)
-
-
-class Revenue(NamedTuple):
-    currency: str
-    # Cents by `paid_` or `refunded_` and the name of the month.
-    cents: dict[str, int]
 
 
 class Order(models.Model):
@@ -239,7 +220,3 @@ class ProviderEvent(models.Model):
 
     def __str__(self) -> str:
         return f"{self.kind} {self.event_id}"
-
-
-def _within(field: str, time_range: tuple[datetime, datetime]) -> Q:
-    return Q(**{f"{field}__gte": time_range[0], f"{field}__lt": time_range[1]})

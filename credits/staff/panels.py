@@ -19,10 +19,10 @@ from accounts.staff.panels import (
     require_staff_permissions,
 )
 from credits.models import Order, StaffGrant, Subscription, Wallet
-from credits.models.orders import Revenue
 from credits.models.subscriptions import PlanCount
 from credits.models.wallets import PACE_DAYS
 from credits.money import format_money
+from credits.staff.revenue import find_revenue
 from runtime.dates import midnight, next_month, previous_month
 
 _BALANCE_PERMISSIONS = ("accounts.view_account", "credits.view_wallet", "credits.view_subscription")
@@ -75,7 +75,7 @@ def revenue_panel() -> Panel:
             Fact("On paid plans", Cell(sum(plan.accounts for plan in plans))),
             *_revenue_facts(),
         ],
-        note="Amounts include tax. Partial refunds aren't counted.",
+        note="Amounts include tax, and refunds in full or in part on the day they were made.",
         more=Link("All paid orders", admin_list_url(Order, "?state__exact=paid")),
     )
 
@@ -94,10 +94,10 @@ def _revenue_facts() -> list[Fact]:
     this_month = timezone.now().date().replace(day=1)
     months = {"this": this_month, "last": previous_month(this_month)}
     ranges = {name: _month_range(first) for name, first in months.items()}
-    rows = Order.objects.revenue(ranges)
+    revenue = find_revenue(ranges)
     return [
-        Fact(f"{label} {first:%B}", Cell(_format_sums(rows, f"{column}_{name}")))
-        for column, label in (("paid", "Paid in"), ("refunded", "Refunded in"))
+        Fact(f"{label} {first:%B}", Cell(_format_sums(revenue[event, name])))
+        for event, label in (("paid", "Paid in"), ("refunded", "Refunded in"))
         for name, first in months.items()
     ]
 
@@ -106,9 +106,8 @@ def _month_range(first: date) -> tuple[datetime, datetime]:
     return midnight(first), midnight(next_month(first))
 
 
-def _format_sums(rows: list[Revenue], column: str) -> str:
-    """Format a sum for each currency."""
-    sums = [format_money(row.cents[column], row.currency) for row in rows if row.cents[column]]
+def _format_sums(cents_by_currency: dict[str, int]) -> str:
+    sums = [format_money(cents, currency) for currency, cents in cents_by_currency.items()]
     return ", ".join(sums) or "Nothing"
 
 

@@ -1,6 +1,6 @@
 """The panels on the admin's front page: credits, refusals, orders, revenue, and background work."""
 
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from django.db import connection
@@ -198,6 +198,25 @@ def test_payments_of_this_and_last_month_are_summed_per_currency(
     assert "Refunded in November EUR 5.00" in text
     assert "Refunded in October Nothing" in text
     assert "Growth 1 $99.00" in text
+
+
+def test_revenue_counts_each_refund_in_its_month(
+    staff_client: Client, account: Account, owner: User
+) -> None:
+    order = order_item(account, owner, Pack.objects.earliest("credits"))
+    with travel_to(datetime(2026, 10, 20, 12, tzinfo=UTC)):
+        fulfill_order(order=order)
+        refund_order(order=order, cents=100)
+    with travel_to(datetime(2026, 11, 20, 12, tzinfo=UTC)):
+        refund_order(order=order, cents=250)
+        refund_order(order=order, cents=300)
+        text = panel_text(front_page(staff_client), REVENUE)
+        assert "Paid in November Nothing" in text
+        assert "Paid in October $5.00" in text
+        assert "Refunded in November $2.00" in text
+        assert "Refunded in October $1.00" in text
+        refund_order(order=order)
+        assert "Refunded in November $4.00" in panel_text(front_page(staff_client), REVENUE)
 
 
 @pytest.mark.parametrize(("group", "hidden"), [("Support", []), ("Finance", [FEEDBACK])])
