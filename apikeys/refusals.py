@@ -205,6 +205,12 @@ REFUSALS: dict[str, Refusal] = {
         "Download results before they expire. To get them again, upload the list again.",
         410,
     ),
+    "length_required": _invalid_request(
+        "The body was sent without a length. Send a Content-Length header.",
+        "The body was sent in chunks, through a server that doesn't support chunked requests.",
+        "Send a Content-Length header, as HTTP clients do when they have the whole body.",
+        411,
+    ),
     "precondition_failed": Refusal(
         412,
         "conflict_error",
@@ -214,12 +220,6 @@ REFUSALS: dict[str, Refusal] = {
         "member of your account has made a change in between. Nothing was replaced.",
         "Get the current version, apply your change to it, and send that with its ETag. To replace "
         "any version, leave out If-Match.",
-    ),
-    "length_required": _invalid_request(
-        "The body was sent without a length. Send a Content-Length header.",
-        "The body was sent in chunks, through a server that doesn't support chunked requests.",
-        "Send a Content-Length header, as HTTP clients do when they have the whole body.",
-        411,
     ),
     "request_too_large": _invalid_request(
         "The body is larger than 8 KB.",

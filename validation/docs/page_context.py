@@ -219,8 +219,9 @@ def _changelog() -> Context:
 
 
 def _refusals(status: int | None = None) -> list[tuple[str, Refusal]]:
-    refusals = sorted(REFUSALS.items(), key=lambda item: item[1].status)
-    return [(code, refusal) for code, refusal in refusals if status in (None, refusal.status)]
+    return [
+        (code, refusal) for code, refusal in REFUSALS.items() if status in (None, refusal.status)
+    ]
 
 
 _BUILDERS: dict[str, Callable[[], Context]] = {
