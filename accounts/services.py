@@ -33,20 +33,22 @@ def open_account(*, user: User, name: str = "", ip: str | None = None) -> Accoun
     return account
 
 
+@transaction.atomic
 def open_another_account(*, user: User, name: str, ip: str | None = None) -> Account:
     """Open a further account for this user, up to a limit.
 
     Without the limit, one user could get any number of free credits and invitation emails.
     """
+    # The lock makes concurrent requests count one after the other.
+    User.objects.select_for_update(no_key=True).get(pk=user.pk)
     owned = Account.objects.open().filter(memberships__user=user, memberships__role=Role.OWNER)
     if owned.count() >= MAX_OWNED_ACCOUNTS:
         raise TooManyAccounts(
             f"You already own {MAX_OWNED_ACCOUNTS} accounts, the maximum. Close one first."
         )
-    with transaction.atomic():
-        account = open_account(user=user, name=name, ip=ip)
-        # Users who joined by invitation confirmed their address before they owned an account.
-        run_email_confirmed_hooks(user=user)
+    account = open_account(user=user, name=name, ip=ip)
+    # Users who joined by invitation confirmed their address before they owned an account.
+    run_email_confirmed_hooks(user=user)
     return account
 
 
