@@ -91,8 +91,11 @@ def change_key(
     ip: str | None = None,
 ) -> None:
     """Change the key's settings. They apply from the next request on."""
-    if not ApiKey.objects.active().filter(pk=key.pk).exists():
+    if not ApiKey.objects.active().select_for_update(no_key=True).filter(pk=key.pk).exists():
         raise KeyIsNotActive
+    columns = [*CHANGEABLE, "limit_announced_at", "limit_warned_at"]
+    # A charge may have queued an email about the limit since the key was read.
+    key.refresh_from_db(fields=columns)
     before = str(key)
     key.name = name
     key.allowed_networks = allowed_networks
@@ -100,7 +103,7 @@ def change_key(
     if credits_per_month != key.credits_per_month:
         key.credits_per_month = credits_per_month
         key.limit_announced_at = key.limit_warned_at = None
-    key.save(update_fields=[*CHANGEABLE, "limit_announced_at", "limit_warned_at"])
+    key.save(update_fields=columns)
     networks = ", ".join(allowed_networks) or "anywhere"
     limit = requests_per_minute or "the account's"
     credit_limit = _describe_limit(credits_per_month)

@@ -349,6 +349,18 @@ def test_changed_limit_is_announced_again(limited: ApiKey, owner: User) -> None:
     assert limit_emails() == [owner.email] * 2
 
 
+def test_change_of_a_page_that_was_open_does_not_announce_the_limit_again(
+    limited: ApiKey, owner: User, account: Account
+) -> None:
+    read_before = ApiKey.objects.get(pk=limited.pk)
+    charge(limited, 3)
+    assert limit_emails() == [owner.email]
+    set_limit(read_before, 3, owner)
+    refund(Charge(account, limited, "risky", 1, 0), UseHour.objects.latest("hour").hour)
+    charge(limited, 1)
+    assert limit_emails() == [owner.email]
+
+
 def test_call_of_a_limited_key_that_is_not_grouped_is_charged_like_others(
     limited: ApiKey, caller: ApiClient
 ) -> None:
