@@ -1,7 +1,12 @@
-"""Amounts of money in whole cents. Tax is rounded half up, once per order. Pure."""
+"""Amounts of money in whole cents, and how pages write them and credits. Pure.
+
+Tax is rounded half up, once per order.
+"""
 
 from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
+
+from django.template.defaultfilters import pluralize
 
 MINUS = "\N{MINUS SIGN}"
 # Other currencies have their code, so that no dollar is mistaken for a US dollar.
@@ -44,3 +49,8 @@ def format_card_money(cents: int, currency: str) -> str:
 def format_percent(tax_rate: Decimal) -> str:
     """Format a rate as in `19%` or `8.1%`."""
     return f"{(tax_rate * 100).normalize():f}%"
+
+
+def format_credits(number: int) -> str:
+    """Format a number of credits as in `1 credit` or `1,200 credits`."""
+    return f"{number:,} credit{pluralize(number)}"

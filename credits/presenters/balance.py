@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from django.template.defaultfilters import pluralize
 
 from credits.models import Wallet
-from credits.money import MINUS
+from credits.money import MINUS, format_credits
 from credits.wallet.statement import MonthlyStatement
 
 UNTIL_REFILL = "API requests return 402 until you add credits."
@@ -16,11 +16,6 @@ DAYS_OF_A_YEAR = 365
 class LowBalance:
     headline: str
     text: str
-
-
-def format_credits(number: int) -> str:
-    """Format a number of credits as in `1 credit` or `1,200 credits`."""
-    return f"{number:,} credit{pluralize(number)}"
 
 
 def format_balance(number: int) -> str:

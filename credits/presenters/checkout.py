@@ -8,8 +8,8 @@ from django.urls import reverse
 
 from accounts.date_display import date_format
 from credits.models import Order
+from credits.money import format_credits
 from credits.orders.tax import Tax
-from credits.presenters.balance import format_credits
 from credits.presenters.invoice import tax_label
 from credits.presenters.prices import format_price, limit_after_purchase
 

@@ -8,8 +8,7 @@ from django.template.defaultfilters import pluralize
 from accounts.date_display import date_format
 from accounts.presenters.elements import Badge
 from credits.models import Order
-from credits.money import format_money
-from credits.presenters.balance import format_credits
+from credits.money import format_credits, format_money
 
 State = Order.State
 

@@ -8,7 +8,7 @@ from django.urls import reverse
 
 from accounts.date_display import date_format
 from credits.models import Plan, Subscription
-from credits.presenters.balance import format_credits
+from credits.money import format_credits
 from credits.presenters.prices import format_price, plan_credits
 
 NO_FREE_CREDITS = (

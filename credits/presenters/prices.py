@@ -7,8 +7,7 @@ from decimal import ROUND_HALF_UP, Decimal
 from django.conf import settings
 
 from credits.models import Pack, Plan
-from credits.money import format_card_money, format_money, format_percent
-from credits.presenters.balance import format_credits
+from credits.money import format_card_money, format_credits, format_money, format_percent
 
 NO_PAYMENT = "No payment details needed"
 

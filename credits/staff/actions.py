@@ -13,12 +13,12 @@ from accounts.staff.request import StaffRequest
 from credits import services
 from credits.forms import AmountForm, ConfirmForm, PlanForm, SuspensionForm
 from credits.models import StaffGrant
+from credits.money import format_credits
+from credits.payments import try_sync
 from credits.plans import changes
 from credits.staff import grants, previews
 from credits.staff.action_admin import FormData, StaffAction, StaffActionRefused
-from credits.staff.order_actions import try_sync
 from credits.staff.previews import Change, Preview
-from credits.wallet.charges import format_count
 
 ALREADY_SENT = "This form was already submitted. Nothing was done twice."
 
@@ -29,15 +29,15 @@ def _grant(account: Account, data: FormData, request: StaffRequest) -> str:
         raise StaffActionRefused(ALREADY_SENT)
     if grant.is_pending:
         return (
-            f"Requested {format_count(grant.amount)}. Ask a colleague to confirm the grant under "
+            f"Requested {format_credits(grant.amount)}. Ask a colleague to confirm the grant under "
             "Staff grants."
         )
-    return f"Granted {format_count(grant.amount)}. {previews.describe_balance(account)}"
+    return f"Granted {format_credits(grant.amount)}. {previews.describe_balance(account)}"
 
 
 def _confirm(grant: StaffGrant, data: FormData, request: StaffRequest) -> str:
     _decide(grants.confirm_grant, grant, request)
-    return f"Granted {format_count(grant.amount)}. {previews.describe_balance(grant.account)}"
+    return f"Granted {format_credits(grant.amount)}. {previews.describe_balance(grant.account)}"
 
 
 def _reject(grant: StaffGrant, data: FormData, request: StaffRequest) -> str:
@@ -60,7 +60,7 @@ def _decide(decide: Callable[..., None], grant: StaffGrant, request: StaffReques
 def _deduct(account: Account, data: FormData, request: StaffRequest) -> str:
     if not services.deduct(account=account, actor=request.user, ip=request.ip, **data):
         raise StaffActionRefused(ALREADY_SENT)
-    return f"Deducted {format_count(data['amount'])}. {previews.describe_balance(account)}"
+    return f"Deducted {format_credits(data['amount'])}. {previews.describe_balance(account)}"
 
 
 def _change_plan(account: Account, data: FormData, request: StaffRequest) -> str:

@@ -7,24 +7,22 @@ from contextlib import suppress
 from decimal import Decimal
 
 from accounts import audit
-from accounts.models import Account
 from accounts.staff.request import StaffRequest
 from credits.forms import ConfirmForm, RefundForm
 from credits.models import Order
-from credits.money import format_money
+from credits.money import format_credits, format_money
 from credits.orders import fulfillment, placement, refunds
-from credits.payments import PaymentUnavailable, get_payment_method, sync_with_provider
+from credits.payments import PaymentUnavailable, get_payment_method, try_sync
 from credits.plans import offers
 from credits.staff import previews
 from credits.staff.action_admin import FormData, StaffAction, StaffActionRefused
-from credits.wallet.charges import format_count
 
 
 def _mark_paid(order: Order, data: FormData, request: StaffRequest) -> str:
     if not fulfillment.fulfill_order(order=order, actor=request.user, ip=request.ip):
         raise StaffActionRefused(f"{order.number} is already paid. Nothing was granted again.")
     balance = previews.describe_balance(order.account)
-    return f"Marked {order.number} paid. Granted {format_count(order.credits)}. {balance}"
+    return f"Marked {order.number} paid. Granted {format_credits(order.credits)}. {balance}"
 
 
 def _refund(order: Order, data: FormData, request: StaffRequest) -> str:
@@ -63,13 +61,6 @@ def _cancel(order: Order, data: FormData, request: StaffRequest) -> str:
     with suppress(PaymentUnavailable):
         get_payment_method(order).withdraw(order)
     return f"Canceled {order.number}."
-
-
-def try_sync(account: Account) -> None:
-    """Send a changed plan to the payment provider, if it is available."""
-    # The daily job syncs again if the provider is unavailable.
-    with suppress(PaymentUnavailable):
-        sync_with_provider(account)
 
 
 ORDER_ACTIONS: tuple[StaffAction[Order], ...] = (

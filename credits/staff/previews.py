@@ -5,9 +5,8 @@ from hashlib import sha256
 
 from accounts.models import Account
 from credits.models import Hold, Order, Plan, Wallet
-from credits.money import format_money
+from credits.money import format_credits, format_money
 from credits.orders.refunds import share_of_credits
-from credits.wallet.charges import format_count
 
 
 @dataclass(frozen=True)
@@ -54,7 +53,7 @@ def preview_deduction(account: Account, amount: int) -> Preview:
     if freed:
         notes.append(f"Lists in progress stop: {freed:,} held credits are released.")
     if debt:
-        notes.append(f"{debt:,} of {format_count(amount)} are spent and become a debt.")
+        notes.append(f"{debt:,} of {format_credits(amount)} are spent and become a debt.")
     return Preview(changes, tuple(notes))
 
 

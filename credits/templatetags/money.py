@@ -4,16 +4,11 @@ from typing import Any
 from django import template
 
 from credits import money as formats
-from credits.presenters.balance import (
-    format_balance,
-    format_credits,
-    format_signed,
-    short_forecast,
-)
+from credits.presenters.balance import format_balance, format_signed, short_forecast
 from credits.presenters.prices import pack_prices, tax_note
 
 register = template.Library()
-register.filter("credits", format_credits)
+register.filter("credits", formats.format_credits)
 register.filter("signed_balance", format_balance)
 register.filter("signed", format_signed)
 register.filter(pack_prices)

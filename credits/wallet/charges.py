@@ -22,6 +22,7 @@ from apikeys.models import ApiKey
 from credits import emails
 from credits.latency import BUCKETS, bucket_for
 from credits.models import UseHour, Wallet
+from credits.money import format_credits
 from credits.wallet import key_limits
 from runtime.database.raw_sql import BulkInsert, Row
 from runtime.metrics.client import DURATION_BUCKETS, Counter, Histogram
@@ -66,7 +67,7 @@ class InsufficientCredits(ApiError):
 def insufficient_credits(*, required: int, balance: int, held: int = 0) -> InsufficientCredits:
     also_held = f", and {held:,} more are held for lists" if held else ""
     return InsufficientCredits(
-        message=f"This request costs {format_count(required)} and your balance is {balance}"
+        message=f"This request costs {format_credits(required)} and your balance is {balance}"
         f"{also_held}. Buy credits or upgrade your plan.",
         details={
             "required": required,
@@ -236,7 +237,3 @@ def refusal(account: Account, *, required: int) -> InsufficientCredits:
 
 def get_balance(account: Account) -> int:
     return Wallet.objects.values_list("balance", flat=True).get(account=account)
-
-
-def format_count(number: int) -> str:
-    return "1 credit" if number == 1 else f"{number:,} credits"

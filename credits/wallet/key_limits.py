@@ -13,7 +13,6 @@ from functools import cache
 
 from django.conf import settings
 from django.db.models import BigIntegerField, DateField, DateTimeField, Q
-from django.template.defaultfilters import pluralize
 from django.urls import reverse
 from django.utils import timezone
 
@@ -21,6 +20,7 @@ from apikeys import emails
 from apikeys.credit_limits import CreditUse
 from apikeys.errors import ApiError
 from apikeys.models import ApiKey
+from credits.money import format_credits
 from runtime.database.raw_sql import JsonTable, execute
 from runtime.dates import midnight
 
@@ -84,10 +84,9 @@ def enforce(costs: Mapping[ApiKey, int], month: date) -> None:
 
 
 def limit_reached(key: ApiKey, use: CreditUse, *, required: int) -> KeyCreditLimitReached:
-    cost = f"{required:,} credit{pluralize(required)}"
     return KeyCreditLimitReached(
-        message=f"This request costs {cost}, but its API key has a limit: {use.amount}. The limit "
-        f"{use.reset}; raise it under Settings → API Keys.",
+        message=f"This request costs {format_credits(required)}, but its API key has a limit: "
+        f"{use.amount}. The limit {use.reset}; raise it under Settings → API Keys.",
         details={
             "required": required,
             "limit": use.limit,

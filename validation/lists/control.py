@@ -14,7 +14,7 @@ from accounts.models import Account
 from apikeys.actor import Actor
 from apikeys.errors import REFUSALS, ApiError
 from credits.models import Hold
-from credits.wallet.charges import format_count
+from credits.money import format_credits
 from credits.wallet.holds import hold_credits
 from validation.lists.processing.completion import end_list
 from validation.lists.recording import record
@@ -171,7 +171,7 @@ def _queue(address_list: AddressList, start: Start) -> None:
     if start.max_credits is not None and price > start.max_credits:
         raise ApiError(
             "insufficient_credits",
-            message=f"The list can cost {format_count(price)}, more than `max_credits`. Raise "
+            message=f"The list can cost {format_credits(price)}, more than `max_credits`. Raise "
             "`max_credits`, or leave it out.",
             param="max_credits",
             details={"required": price, "max_credits": start.max_credits},

@@ -7,7 +7,7 @@ from typing import Self
 from django.template.defaultfilters import pluralize
 
 from credits.models import Wallet
-from credits.presenters.balance import format_credits
+from credits.money import format_credits
 from validation.lists.api.previews import MIN_ADDRESSES_FOR_SHARES
 from validation.lists.control import needs_confirmation
 from validation.lists.forms import ColumnForm, name_column

@@ -9,7 +9,7 @@ from django.template.defaultfilters import pluralize
 
 from accounts.date_display import date_format
 from accounts.presenters.elements import Badge, EmptyState
-from credits.presenters.balance import format_credits
+from credits.money import format_credits
 from validation.engine.verdicts.reasons import Verdict
 from validation.lists.api.documents import sum_charges
 from validation.lists.control import MAX_PAUSE

@@ -7,7 +7,7 @@ from django.urls import reverse
 
 from accounts.date_display import exact_time
 from accounts.presenters.elements import EmptyState
-from credits.presenters.balance import format_credits
+from credits.money import format_credits
 from validation.addresses import unpack_account_list, unpack_checks
 from validation.engine.verdicts.finding import CHECKS
 from validation.models import LogEntry

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from django.template.defaultfilters import pluralize
 
 from credits.models import Wallet
-from credits.presenters.balance import format_credits, format_signed, short_forecast
+from credits.money import format_credits
+from credits.presenters.balance import format_signed, short_forecast
 from validation.reports.overview import Overview
 from validation.reports.usage_stats import UsageStats
 

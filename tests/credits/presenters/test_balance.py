@@ -5,10 +5,10 @@ from datetime import date
 import pytest
 
 from credits.models import Wallet
+from credits.money import format_credits
 from credits.presenters.balance import (
     balance_warning,
     forecast,
-    format_credits,
     format_signed,
     held_note,
     low_balance,
