@@ -121,8 +121,8 @@ class HealthMiddleware:
         if is_ready:
             logger.warning("Ready again")
         else:
-            failed = [name for name, state in states.items() if state == UNAVAILABLE]
-            logger.error("Not ready: %s", ", ".join(failed[1:]))
+            failed = [name for name in REQUIRED if states[name] == UNAVAILABLE]
+            logger.error("Not ready: %s", ", ".join(failed))
 
 
 def warm_up() -> None:
