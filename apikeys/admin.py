@@ -32,7 +32,7 @@ class ApiKeyAdmin(ReadOnlyAdmin):
             return "Revoked"
         return "Expired" if key.is_expired else "Active"
 
-    @admin.display(description="Credits of this month")
+    @admin.display(description="credits this month")
     def credits_used(self, key: ApiKey) -> str:
         use = services.find_credit_use([key]).get(key.pk)
         return use.summary if use else "No limit"

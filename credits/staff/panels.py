@@ -75,7 +75,7 @@ def revenue_panel() -> Panel:
             Fact("On paid plans", Cell(sum(plan.accounts for plan in plans))),
             *_revenue_facts(),
         ],
-        note="Amounts include tax, and refunds in full or in part on the day they were made.",
+        note="Amounts include tax. Each refund, full or partial, counts in the month it was made.",
         more=Link("All paid orders", admin_list_url(Order, "?state__exact=paid")),
     )
 

@@ -84,7 +84,7 @@ class AccountAdmin(admin.ModelAdmin[Account]):
             return names
         return drop_empty(self, obj, names)
 
-    @admin.display(description="reason of the suspension")
+    @admin.display(description="reason for the suspension")
     def suspension_reason(self, account: Account) -> str:
         return suspension_reason(account)
 

@@ -61,7 +61,7 @@ def test_account_page_groups_numbers_and_hides_what_never_happened(
     assert '<div class="readonly">1,200</div>' in page
     assert "$35.00" in page
     assert "Suspended:" not in page
-    assert "Reason of the suspension:" not in page
+    assert "Reason for the suspension:" not in page
 
 
 @pytest.mark.parametrize(
