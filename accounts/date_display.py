@@ -1,6 +1,6 @@
 """How pages show dates and times: in the time zone and the format of the signed-in user.
 
-Django's own current time zone stays UTC, because queries (`hour__date`, `TruncMonth`), emails, and
+Django's own current time zone stays UTC, because queries (`TruncDate`, `TruncMonth`), emails, and
 downloads depend on it while a page is made. Only these functions, which pages call, convert times.
 """
 

@@ -1,11 +1,11 @@
 """Import libraries without optional packages that the product doesn't use.
 
-They import them if they are installed, and others of our packages install them. Django REST
-framework imports requests for its test client, Pygments for its browsable API, and psycopg (through
-django.contrib.postgres) for fields of PostgreSQL. Without them a web worker needs 8 MB less memory,
-16 MB less on SQLite, and loading the URL table takes a fifth less CPU. redis imports
-OpenTelemetry's SDK for metrics of its own: another 3 MB. config/urls.py imports this module before
-any view.
+Libraries import optional packages wherever these are installed, and other dependencies of ours
+install them. Django REST framework imports requests for its test client, Pygments for its browsable
+API, and psycopg (through django.contrib.postgres) for fields of PostgreSQL. Without them a web
+worker needs 8 MB less memory, 16 MB less on SQLite, and loading the URL table takes a fifth less
+CPU. redis imports OpenTelemetry's SDK for metrics of its own: another 3 MB. config/urls.py imports
+this module before any view.
 """
 
 import sys

@@ -18,7 +18,7 @@ _INVISIBLE = (
 INVISIBLE = re.compile(f"[{_INVISIBLE}]")
 INVISIBLE_IN_BYTES = re.compile(b"|".join(character.encode() for character in _INVISIBLE))
 # A text area's value is between its tags. Django escapes each < in it.
-_KEPT_OR_INVISIBLE = re.compile(f"<textarea\\b[^<]*</textarea>|<[^>]*>|[{_INVISIBLE}]")
+_UNCHANGED_OR_INVISIBLE = re.compile(f"<textarea\\b[^<]*</textarea>|<[^>]*>|[{_INVISIBLE}]")
 
 
 def validate_line(value: str) -> None:
@@ -37,8 +37,8 @@ def show_invisible(text: str) -> str:
 
 
 def show_invisible_in_html(html: str) -> str:
-    """Replace invisible characters outside of tags. A form field must send its value unchanged."""
-    return _KEPT_OR_INVISIBLE.sub(
+    """Replace invisible characters outside tags. A form field must send its value unchanged."""
+    return _UNCHANGED_OR_INVISIBLE.sub(
         lambda match: match[0] if match[0].startswith("<") else _code_point(match), html
     )
 

@@ -14,9 +14,9 @@ register = template.Library()
 # Longer texts stay plain, so that coloring never delays a page.
 MAX_COLORED = 20_000
 LEXERS = {"curl": "bash"}
-# The classes of whitespace, punctuation, names and operators, which have no color.
 # Pygments takes what follows the headers for a body, so each response is colored alone.
 RESPONSES = re.compile(r"^(?=HTTP/)", re.MULTILINE)
+# The classes of whitespace, punctuation, names and operators, which have no color.
 PLAIN = re.compile(r'<span class="(?:w|p|n|nx|o)">([^<]*)</span>')
 
 

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from credits.models.orders import Order
 
-# An invoice fits on a page with as many. A sum stands for all earlier ones.
+# An invoice with this many fits on a page. All earlier ones are one sum.
 MAX_LISTED = 8
 
 

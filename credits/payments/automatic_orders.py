@@ -24,7 +24,7 @@ from credits.payments.off_session import Payment, Status
 logger = logging.getLogger(__name__)
 
 INTERVAL_SECONDS = 3.0
-# After a failed request, for this account and for this worker: emails must not wait for Stripe.
+# After a failed request, for this account and for this worker, which has other work to do.
 RETRY_AFTER = timedelta(minutes=1)
 
 

@@ -9,14 +9,14 @@ from django.db.models import F, Q, QuerySet, Sum, Value
 
 from credits.models import Order, Refund
 
-# Begin and end of each month, by a name.
+# Where each month starts and ends, by its name in the result.
 Months = dict[str, tuple[datetime, datetime]]
-# Cents by currency, by what happened ("paid" or "refunded") and the name of the month.
+# Cents by currency, for each event ("paid" or "refunded") and name of a month.
 Revenue = dict[tuple[str, str], dict[str, int]]
 
 
 def find_revenue(months: Months) -> Revenue:
-    """Return the cents paid and refunded in each month. A partial refund counts like a full one."""
+    """Return the cents paid and refunded in each month, including partial refunds."""
     total = F("net_cents") + F("tax_cents")
     payments = Order.objects.annotate(event=Value("paid"), cents=total, at=F("paid_at"))
     refunds = Refund.objects.annotate(event=Value("refunded"), currency=F("order__currency"))

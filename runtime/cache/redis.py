@@ -144,8 +144,7 @@ def _shared_client(
         server,
         socket_timeout=timeout,
         socket_connect_timeout=timeout,
-        # A connection that the server has closed is opened again, but no timeout is waited for
-        # twice.
+        # Reconnect if the server has closed the connection, but don't wait for a second timeout.
         retry=Retry(NoBackoff(), 1, supported_errors=(redis.ConnectionError,)),
     )
     return client, Coalescer(_Incrementer(client).increment_all)
@@ -163,7 +162,7 @@ class _Incrementer:
 
     @cached_property
     def _client(self) -> redis.Redis:
-        # Connects, so not before it is needed.
+        # Connects, so not in __init__.
         client: redis.Redis = self._pooled.client()  # type: ignore[no-untyped-call]
         return client
 

@@ -13,7 +13,7 @@ logger = logging.getLogger(__name__)
 
 class WorkerRound(Protocol):
     def __call__(self, *, is_stopping: Callable[[], bool]) -> None:
-        """Do the work that is due, and return soon: emails wait for it."""
+        """Do the work that is due, and return soon: emails with an attachment wait for it."""
 
 
 on_worker_round = Hook[WorkerRound]("ON_WORKER_ROUND")

@@ -12,15 +12,15 @@ class Attachment(NamedTuple):
 
 
 class AttachmentDelayed(Exception):
-    """Raised if the file may be made later."""
+    """Raised if a later attempt may make the file."""
 
 
 class MakeAttachment(Protocol):
     def __call__(self, *, reference: str) -> Attachment:
         """Make the file.
 
-        The email is sent without it if this raises an exception. AttachmentDelayed makes it wait
-        for two retries first.
+        If this raises an exception, the email is sent without the file. After AttachmentDelayed,
+        it is retried first: see ATTEMPTS_WITH_ATTACHMENT in outbox.py.
         """
 
 

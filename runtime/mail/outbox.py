@@ -42,7 +42,7 @@ RETRY_AFTER = [
     timedelta(hours=24),
 ]
 BATCH_SIZE = 50
-# After as many, an email is sent without the file that can't be made.
+# After this many attempts, an email is sent without a file that can't be made.
 ATTEMPTS_WITH_ATTACHMENT = 3
 # Times further in the future than these were written while the clock was ahead: such an email is
 # due now.
