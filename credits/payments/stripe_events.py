@@ -217,6 +217,9 @@ def _on_dispute_closed(dispute: Payload) -> None:
         return
     order, cents = find_order_for_charge(dispute), get_int(dispute, "amount")
     if order is not None and cents:
+        # Another refund may have been recorded since the order was read.
+        subscriptions.lock_subscription(order.account)
+        order.refresh_from_db()
         refunds.refund_order(
             order=order,
             cents=order.refunded_cents + cents,

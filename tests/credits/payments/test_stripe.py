@@ -12,6 +12,7 @@ from credits.models import Order, Pack
 from credits.orders import fulfillment, placement, quotes, refunds
 from credits.orders.buyers import Buyer
 from credits.payments import PaymentUnavailable, get_payment_method, stripe_events
+from credits.payments.stripe_payloads import find_order_for_charge
 from credits.wallet.books import find_discrepancies
 from credits.wallet.charges import Charge, charge_account
 from runtime.models import Mail
@@ -332,6 +333,22 @@ def test_lost_dispute_is_a_refund(stripe: FakeStripe, account: Account, pack: Pa
     send_event(stripe.event("charge.dispute.closed", {**dispute, "status": "won"}))
     assert balance_and_debt(account) == (1_100, 0)
     send_event(stripe.event("charge.dispute.closed", {**dispute, "status": "lost"}))
+    assert balance_and_debt(account) == (100, 0)
+
+
+def test_lost_dispute_adds_to_a_refund_recorded_at_the_same_time(
+    stripe: FakeStripe, account: Account, pack: Pack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    order = buy(stripe, account, pack)
+
+    def find_before_a_refund(dispute: dict[str, Any]) -> Order | None:
+        found = find_order_for_charge(dispute)
+        refunds.refund_order(order=order, cents=200, reported_by_provider=True)
+        return found
+
+    monkeypatch.setattr(stripe_events, "find_order_for_charge", find_before_a_refund)
+    dispute = {"payment_intent": order.provider_payment, "amount": 300, "status": "lost"}
+    assert send_event(stripe.event("charge.dispute.closed", dispute)) == 200
     assert balance_and_debt(account) == (100, 0)
 
 
