@@ -38,8 +38,9 @@ def export_billing(*, account: Account) -> dict[str, object]:
 def _export_orders(account: Account) -> list[dict[str, object]]:
     """Return the orders, each with the dates and amounts of its refunds."""
     refunds = defaultdict(list)
-    for refund in Refund.objects.filter(order__account=account).select_related("order"):
-        refunds[refund.order.public_id].append({"at": refund.at, "cents": refund.cents})
+    rows = Refund.objects.filter(order__account=account)
+    for public_id, at, cents in rows.values_list("order__public_id", "at", "cents"):
+        refunds[public_id].append({"at": at, "cents": cents})
     orders = account.orders.order_by("placed_at", "pk").values(*_ORDER_FIELDS)
     return [{**order, "refunds": refunds[order["public_id"]]} for order in orders]
 

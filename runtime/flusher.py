@@ -69,10 +69,6 @@ class Flusher:
         except Exception as error:
             logger.warning("Writing access records or metrics failed", exc_info=error)
 
-    def stop(self) -> None:
-        """Flush one last time before the process exits."""
-        self.flush()
-
     def _flush_forever(self) -> None:
         while True:
             time.sleep(INTERVAL_SECONDS)

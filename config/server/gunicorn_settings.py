@@ -73,11 +73,11 @@ def is_old(server: Any, worker: Any) -> bool:
 
 
 def worker_exit(server: Any, worker: Any) -> None:
-    """Write the counts that a worker still has in memory, if it has loaded Django."""
+    """Write the counts and log lines that a worker still has in memory, if it has loaded Django."""
     if "runtime.database.write_behind" in sys.modules:
         sys.modules["runtime.database.write_behind"].flush_all()
     if hasattr(worker, "flusher"):
-        worker.flusher.stop()
+        worker.flusher.flush()
 
 
 def post_worker_init(worker: Any) -> None:

@@ -48,7 +48,7 @@ class Command(DatabaseCommand):
             start_exporter(settings.METRICS_ADDRESS)
         self.flusher = Flusher("background")
         self._run_loops()
-        self.flusher.stop()
+        self.flusher.flush()
 
     def _run_loops(self) -> None:
         """Run both loops until a signal, or until one of them fails, which ends the process.

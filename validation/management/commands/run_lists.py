@@ -51,7 +51,7 @@ class Command(DatabaseCommand):
         sweeping = (storage.sweep_once, SWEEP_PAUSE_SECONDS)
         threading.Thread(target=self._repeat, args=sweeping, daemon=True).start()
         self._repeat(_check)
-        flusher.stop()
+        flusher.flush()
 
     def _repeat(self, work: Callable[[], bool], pause_seconds: float = PAUSE_SECONDS) -> None:
         pause = FIRST_PAUSE_SECONDS
