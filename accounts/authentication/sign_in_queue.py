@@ -17,9 +17,9 @@ from django.template.loader import render_to_string
 from django.urls import reverse
 
 from accounts.authentication.known_browsers import browser_id, is_known_browser
+from accounts.authentication.machine_slots import MachineSlots
 from accounts.authentication.passwords import hash_queue
 from accounts.authentication.passwords.hash_queue import HashingUnavailable
-from accounts.authentication.passwords.machine_slots import MachineSlots
 from accounts.request import SiteRequest
 from runtime.http.load_shedding import concurrency_limit
 

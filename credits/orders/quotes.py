@@ -55,7 +55,7 @@ class Quote:
         return self.kind == Kind.PACK and self.method == Method.STRIPE
 
     def differs_in_tax(self, terms: str) -> bool:
-        """Return whether these are the terms for another country or VAT id."""
+        """Return whether these are the terms for another country or VAT ID."""
         return terms != self.terms and terms.rpartition("; ")[0] == self.terms.rpartition("; ")[0]
 
 

@@ -1,6 +1,6 @@
 """Which tax an order has, from the countries of seller and buyer. Pure.
 
-The rules are those for services that are supplied electronically. We check the form of a VAT id,
+The rules are those for services that are supplied electronically. We check the form of a VAT ID,
 not that it is registered.
 """
 
@@ -21,7 +21,7 @@ class Tax(NamedTuple):
 
 
 class InvalidVatId(ValueError):
-    """Raised if a VAT id isn't one of the buyer's country."""
+    """Raised if a VAT ID isn't one of the buyer's country."""
 
 
 def tax_for(seller_country: str, buyer_country: str, vat_id: str, rate: Decimal) -> Tax:
@@ -45,7 +45,7 @@ def has_vat_ids(country: str) -> bool:
 
 
 def parse_vat_id(country: str, text: str) -> str:
-    """Return the VAT id in its usual form, as in `DE136695976`, or raise InvalidVatId.
+    """Return the VAT ID in its usual form, as in `DE136695976`, or raise InvalidVatId.
 
     The prefix may be omitted. Greek ids begin with EL, and GR is accepted.
     """

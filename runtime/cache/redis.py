@@ -122,7 +122,7 @@ class RedisCounters(BaseCache):
 
         This bypasses the coalescer, so requests don't queue behind a Redis that doesn't respond.
         """
-        (count,) = _increment_all(self._client, [self._increment("is-well")])
+        (count,) = _increment_all(self._client, [self._increment("is-healthy")])
         return count > 0
 
     def _increment(self, key: str, delta: int = 1, version: Version = None) -> _Increment:

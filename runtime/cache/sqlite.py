@@ -217,5 +217,5 @@ class SQLiteCounters(SQLiteCache):
 
         The timeout is 0, because waiting inside SQLite would block the whole worker.
         """
-        _Store(Path(self._path), 0).run(_INCREMENT, self._entry("is-well", 1))
+        _Store(Path(self._path), 0).run(_INCREMENT, self._entry("is-healthy", 1))
         return True

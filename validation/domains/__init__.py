@@ -1,0 +1,1 @@
+"""Lists of domains that an account always allows or denies."""

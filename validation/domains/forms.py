@@ -61,7 +61,7 @@ class DomainsForm(forms.Form):
     def fields_with_counts(self) -> list[tuple[forms.BoundField, str]]:
         """Return each list's field, with the number of its domains in words."""
         return [
-            (field, format_count(len(_read_lines(str(field.value() or "")))))
+            (field, _format_count(len(_read_lines(str(field.value() or "")))))
             for field in self.visible_fields()
         ]
 
@@ -106,7 +106,7 @@ class DomainsForm(forms.Form):
         self.data = {**self.data.dict(), "etag": present.etag}  # type: ignore[attr-defined]
 
 
-def format_count(count: int) -> str:
+def _format_count(count: int) -> str:
     return f"{count:,} domain{pluralize(count)}"
 
 

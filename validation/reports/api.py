@@ -72,7 +72,9 @@ class UsageView(ApiView):
         if self.first > self.last:
             raise _invalid_field("from", "from must not be after to.")
         if (self.last - self.first).days >= MAX_DAYS:
-            raise _invalid_field("from", f"At most {MAX_DAYS} days fit in one answer.")
+            raise _invalid_field(
+                "from", f"Usage is limited to {MAX_DAYS} days. Choose a shorter range."
+            )
         self.key = _find_key(request)
 
     @describe(

@@ -2,13 +2,13 @@ import subprocess
 import sys
 from pathlib import Path
 
-from accounts.authentication.passwords.machine_slots import MachineSlots
+from accounts.authentication.machine_slots import MachineSlots
 from tests.servers.product import ROOT
 
 TAKE_ALL = """
 import sys
 from pathlib import Path
-from accounts.authentication.passwords.machine_slots import MachineSlots
+from accounts.authentication.machine_slots import MachineSlots
 slots = MachineSlots(Path(sys.argv[1]), 8)
 print(sum(slots.take() is not None for _ in range(8)), flush=True)
 sys.stdin.read()

@@ -10,7 +10,7 @@ from contextlib import ExitStack, contextmanager
 
 import pytest
 
-from accounts.authentication.passwords.machine_slots import MachineSlots
+from accounts.authentication.machine_slots import MachineSlots
 from accounts.authentication.sign_in_queue import QUEUE_SIZE
 from tests.bench.load import Address, Load, Outcome, generate
 from tests.bench.sign_ins import LOGIN, wrong_sign_in
