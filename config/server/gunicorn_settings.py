@@ -5,6 +5,7 @@ the old code of all modules that the main process has imported.
 """
 
 import gc
+import mmap
 import os
 import signal
 import sys
@@ -35,6 +36,8 @@ secure_scheme_headers: dict[str, str] = {}
 control_socket_disable = True
 loglevel = "warning"
 logger_class = "config.server.gunicorn_logger.GunicornLogger"
+# The web workers inherit it. A reload replaces it for the new ones.
+_memory = mmap.mmap(-1, mmap.PAGESIZE)
 
 
 # A reload. gunicorn would stop the old workers as soon as it has forked the new ones, and requests
@@ -95,7 +98,9 @@ def post_worker_init(worker: Any) -> None:
     if is_product:
         from accounts.authentication.passwords import hash_queue
         from config.health import warm_up
+        from runtime.http import fairness
 
+        fairness.share_between_processes(_memory)
         hash_queue.start()
         warm_up()
         _refuse_empty_database()

@@ -7,10 +7,13 @@ other requests run, so none of them waits for longer than a slice. Its lookups, 
 in progress, call `wait_in_line` before each of their steps.
 
 As long as there are short requests, the others compute for at most a fifth of the time. The rest of
-the processor is left to what short requests wait for: other workers, and the database.
+the processor is left to what short requests wait for: other workers, and the database. So web
+workers share the time of the last short request: a customer's connections may all be those of one
+worker, and would share the processor with another worker that computes without a rest.
 """
 
 import itertools
+import mmap
 import threading
 import time
 from collections.abc import Iterator
@@ -46,13 +49,19 @@ _current = _CurrentRequest()
 
 
 class _ShortRequests:
-    """Counts the requests of this process that are in progress and don't compute for long."""
+    """Counts the requests of this process that are in progress and don't compute for long.
+
+    Also knows when such a request last ended, in this process or in one that shares this time.
+    """
 
     def __init__(self) -> None:
         self._count = 0
         self._is_none = threading.Event()
         self._is_none.set()
-        self.last_ended_at = -EXPECTED_SECONDS
+        self._last_ended_at = memoryview(bytearray(8)).cast("d")
+
+    def share(self, memory: mmap.mmap) -> None:
+        self._last_ended_at = memoryview(memory).cast("d")
 
     def add(self, change: int) -> None:
         self._count += change
@@ -61,8 +70,11 @@ class _ShortRequests:
         else:
             self._is_none.set()
 
+    def record_end(self) -> None:
+        self._last_ended_at[0] = time.monotonic()
+
     def are_expected(self) -> bool:
-        return time.monotonic() - self.last_ended_at < EXPECTED_SECONDS
+        return time.monotonic() - self._last_ended_at[0] < EXPECTED_SECONDS
 
     def wait(self, seconds: float) -> None:
         """Wait until there are none, or the time is over."""
@@ -70,6 +82,14 @@ class _ShortRequests:
 
 
 _short_requests = _ShortRequests()
+
+
+def share_between_processes(memory: mmap.mmap) -> None:
+    """Expect short requests also when another process that shares this memory has some.
+
+    The machine's processes have one monotonic clock, and write eight bytes in one go.
+    """
+    _short_requests.share(memory)
 
 
 @contextmanager
@@ -81,7 +101,7 @@ def request() -> Iterator[None]:
     finally:
         _short_requests.add(-1)
         if not _current.is_long:
-            _short_requests.last_ended_at = time.monotonic()
+            _short_requests.record_end()
 
 
 @contextmanager

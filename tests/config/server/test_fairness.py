@@ -1,12 +1,14 @@
 """A web worker lets short requests go before those that compute for long."""
 
 import itertools
+import multiprocessing
 import threading
 import time
 
 import gevent
 import pytest
 
+from config.server import gunicorn_settings
 from config.server.worker import _drain_events, _yield_to_greenlets
 from runtime.http import fairness
 
@@ -225,3 +227,24 @@ def test_long_request_rests_after_its_turn_only_if_others_call(
     with fairness.request(), fairness.long_request(), fairness.turn():
         monkeypatch.setattr(time, "sleep", slept.append)
     assert len(slept) == rests
+
+
+def test_long_request_rests_while_others_call_another_worker(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(fairness, "EXPECTED_SECONDS", 60)
+    monkeypatch.setattr(fairness, "_short_requests", fairness._ShortRequests())
+    # Web workers inherit the memory in the same way.
+    fairness.share_between_processes(gunicorn_settings._memory)
+    worker = multiprocessing.get_context("fork").Process(target=_serve_short_request)
+    slept: list[float] = []
+    with fairness.request(), fairness.long_request(), fairness.turn():
+        worker.start()
+        worker.join()
+        monkeypatch.setattr(time, "sleep", slept.append)
+    assert len(slept) == 1
+
+
+def _serve_short_request() -> None:
+    with fairness.request():
+        pass
