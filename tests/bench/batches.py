@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from concurrent.futures import Executor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -19,6 +20,7 @@ from tests.bench.api import DOMAINS, WORKERS, validate
 from tests.bench.customers import make_customers
 from tests.bench.load import Address, Load, Outcome, build_request, generate
 from tests.bench.overload import largest_worker_megabytes
+from tests.bench.pauses import MAX_ATTEMPTS, PauseWatch
 from tests.bench.processes import cpu_seconds
 from tests.bench.quick_resolver import quick_resolver
 from tests.servers.postgres import postgres_server
@@ -49,6 +51,8 @@ class Site:
     # The CPU of these processes is measured: the product's, and the stores'.
     pids: dict[str, list[int]]
     secrets: dict[str, list[str]]
+    # Each flood with a limit has an account of its own, whose limit the others haven't exhausted.
+    limited: Iterator[str]
 
     @property
     def address(self) -> Address:
@@ -91,8 +95,9 @@ def sites() -> Iterator[dict[str, Site]]:
 
 
 def _site(running: Product, pids: dict[str, list[int]]) -> Site:
-    secrets = make_customers(running, accounts=2 * (ROUNDS + 1))
-    return Site(running, {"app": [running.process.pid], **pids}, secrets)
+    secrets = make_customers(running, accounts=2 * (ROUNDS + 1) * MAX_ATTEMPTS)
+    pids = {"app": [running.process.pid], **pids}
+    return Site(running, pids, secrets, limited=iter(secrets["scale"]))
 
 
 def batch(emails: Iterable[str], key: str) -> bytes:
@@ -113,7 +118,7 @@ def cold_emails() -> list[str]:
     return [f"jane@slow{next(_cold_domain_numbers)}.com" for _ in range(SIZE)]
 
 
-def measure_round(executor: Executor, site: Site, number: int) -> Round:
+def measure_round(executor: Executor, site: Site, pauses: PauseWatch) -> Round:
     key = site.secrets["paid"][0]
     singles = tuple(validate(n, key) for n in range(DOMAINS))
     batches = tuple(batch(warm_emails(n), key) for n in range(10))
@@ -123,13 +128,11 @@ def measure_round(executor: Executor, site: Site, number: int) -> Round:
     measured = Round(
         *(single, together, single_cpu, batch_cpu, cold_seconds, false_unknowns),
         megabytes_before=largest_worker_megabytes(site.running),
-        alone=_call_calmly(executor, site),
+        alone=pauses.measure(partial(_call_calmly, executor, site)),
     )
     for kind in FLOODS:
-        flood = executor.submit(generate, _flood(site, kind, number))
-        time.sleep(_LEAD_SECONDS)
-        measured.during[kind] = _call_calmly(executor, site)
-        measured.floods[kind] = flood.result()
+        call = partial(_call_during_flood, executor, site, kind)
+        measured.during[kind], measured.floods[kind] = pauses.measure(call)
     measured.megabytes_after = largest_worker_megabytes(site.running)
     return measured
 
@@ -168,13 +171,16 @@ def _call_calmly(executor: Executor, site: Site) -> Outcome:
     return executor.submit(generate, load).result()
 
 
-def _flood(site: Site, kind: str, number: int) -> Load:
+def _call_during_flood(executor: Executor, site: Site, kind: str) -> tuple[Outcome, Outcome]:
+    """Return the outcomes of the calls and of the flood."""
+    flood = executor.submit(generate, _flood(site, kind))
+    time.sleep(_LEAD_SECONDS)
+    return _call_calmly(executor, site), flood.result()
+
+
+def _flood(site: Site, kind: str) -> Load:
     temperature, _, limited = kind.partition(", ")
-    if limited:
-        # Each round has accounts of its own, whose limit the earlier ones haven't exhausted.
-        key = site.secrets["scale"][2 * number + (temperature == "cold")]
-    else:
-        key = site.secrets["paid"][0]
+    key = next(site.limited) if limited else site.secrets["paid"][0]
     if temperature == "cold":
         requests = tuple(batch(cold_emails(), key) for _ in range(_COLD_FLOOD_BATCHES))
     else:

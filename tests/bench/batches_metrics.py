@@ -8,6 +8,7 @@ from statistics import mean
 
 from tests.bench.batches import FLOODS, ROUNDS, SIZE, Round, measure_round, sites
 from tests.bench.load import Outcome
+from tests.bench.pauses import pause_watch
 from tests.bench.table import Metric
 
 FLOOD_LABELS = {
@@ -20,15 +21,17 @@ FLOOD_LABELS = {
 
 def measure(executor: Executor, print_progress: Callable[[str], None]) -> list[Metric]:
     rounds: dict[str, list[Round]] = {}
-    with sites() as running:
+    with sites() as running, pause_watch() as pauses:
         for number in range(ROUNDS + 1):
             for store, site in running.items():
-                measured = measure_round(executor, site, number)
+                measured = measure_round(executor, site, pauses)
                 # The first round warms up.
                 if number:
                     rounds.setdefault(store, []).append(measured)
             print_progress(f"Round {number} of {ROUNDS} is done.")
-    return [metric for store in rounds for metric in _metrics(store, rounds[store])]
+    metrics = [metric for store in rounds for metric in _metrics(store, rounds[store])]
+    repeated = "measurements of another customer repeated because the machine paused"
+    return [*metrics, Metric(repeated, [float(pauses.repeated)])]
 
 
 def _metrics(store: str, rounds: list[Round]) -> list[Metric]:
@@ -78,8 +81,8 @@ def _cold(rounds: list[Round]) -> list[Metric]:
 def _isolation(rounds: list[Round]) -> list[Metric]:
     """Compare the calls during a round's flood with those of the same round without one.
 
-    Now and then, no call is answered for some 50 ms. These are five calls, more than a hundredth of
-    a round. In a percentile of all rounds, one or two such moments would hide the other rounds.
+    A moment of 50 ms in which no call is answered delays five of them, more than a hundredth of a
+    round. In a percentile of all rounds, one or two such moments would hide the other rounds.
     """
     metric = partial(_metric, rounds)
     metrics = [metric("another customer alone: p99, ms", lambda each: 1000 * _p99(each.alone))]
