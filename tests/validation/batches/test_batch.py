@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 import pytest
+from django.db import connection
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.backends.signals import connection_created
 from django.http import HttpRequest
@@ -86,6 +87,17 @@ def test_single_calls_are_answered_while_a_batch_computes(
     assert set(statuses) == {200}
     remaining = 10_000 - len(emails) - len(statuses)
     assert document["credits"] == {"charged": len(emails), "remaining": remaining}
+
+
+def test_batch_rests_after_it_computed_for_its_results_rows_and_writes(
+    caller: ApiClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rests: list[float] = []
+    monkeypatch.setattr(fairness, "SLICE_SECONDS", 3600)
+    monkeypatch.setattr(fairness, "_rest", rests.append)
+    send(caller, WRONG)
+    # SQLite writes in the worker's process, PostgreSQL in one of its own.
+    assert len(rests) == (3 if connection.vendor == "sqlite" else 2)
 
 
 def test_each_result_has_the_fields_of_a_single_call(caller: ApiClient) -> None:
