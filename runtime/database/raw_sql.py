@@ -84,6 +84,10 @@ def _is_outcome_unknown(error: Exception) -> bool:
     return diagnostics is not None and diagnostics.severity_nonlocalized != "ERROR"
 
 
+# The column by which the rows of a BulkInsert find the values that they share.
+SHARED_ROW = "shared_row"
+
+
 class JsonTable:
     """Pass any number of rows as one JSON parameter, which both databases can read as a table."""
 
@@ -106,15 +110,16 @@ class JsonTable:
 
     @cached_property
     def shared_table(self) -> str:
-        """Return the same for values that are shared by all rows."""
-        return self._table("shared_values")
+        """Return the same for values that rows share; its alias is `shared_values`."""
+        # A LIMIT keeps SQLite from reading these values from the JSON again for each row.
+        return self._table("shared_values", sqlite_limit="LIMIT -1")
 
-    def _table(self, alias: str) -> str:
+    def _table(self, alias: str, *, sqlite_limit: str = "") -> str:
         if connection.vendor == "postgresql":
             types = (f"{name} {field.db_type(connection)}" for name, field in self._columns.items())
             return f"json_to_recordset(%s) AS {alias}({', '.join(types)})"
         columns = ", ".join(f"json_extract(value, '$.{name}') AS {name}" for name in self.names)
-        return f"(SELECT {columns} FROM json_each(%s)) AS {alias}"  # noqa: S608 - our own names
+        return f"(SELECT {columns} FROM json_each(%s) {sqlite_limit}) AS {alias}"  # noqa: S608
 
 
 class BulkInsert(NamedTuple):
@@ -125,19 +130,21 @@ class BulkInsert(NamedTuple):
     rows: Sequence[Row]
     # Appended to the statement: an ON CONFLICT clause, for example.
     ending: str = ""
-    # Other columns, and the values that all rows have there. They are sent and parsed once.
+    # Other columns, whose values are the same in many rows, and sent and parsed once. Both tables
+    # then have a column SHARED_ROW, which joins them, and all rows belong to one account.
     shared_columns: JsonTable = JsonTable()
-    shared_values: Row = ()
+    shared_rows: Sequence[Row] = ()
 
     def run(self) -> None:
         if self.rows:
             execute(self.statement(), self.values)
 
     def statement(self, condition: str = "true") -> str:
-        names = ", ".join((*self.columns.names, *self.shared_columns.names))
+        columns = (*self.columns.names, *self.shared_columns.names)
+        names = ", ".join(name for name in columns if name != SHARED_ROW)
         tables = self.columns.table
         if self.shared_columns.names:
-            tables += f", {self.shared_columns.shared_table}"
+            tables += f" JOIN {self.shared_columns.shared_table} USING ({SHARED_ROW})"
         # Without WHERE, SQLite would take the ON of an ON CONFLICT for the ON of a join.
         return (
             f"INSERT INTO {self.table} ({names}) SELECT {names} FROM {tables} "  # noqa: S608
@@ -149,12 +156,12 @@ class BulkInsert(NamedTuple):
         """Return the statement's parameters."""
         values = [self.columns.value(self.rows)]
         if self.shared_columns.names:
-            values.append(self.shared_columns.value([self.shared_values]))
+            values.append(self.shared_columns.value(self.shared_rows))
         return values
 
     def for_accounts(self, accounts: set[int]) -> "BulkInsert":
         if "account_id" in self.shared_columns.names:
-            account = self.shared_values[self.shared_columns.names.index("account_id")]
+            account = self.shared_rows[0][self.shared_columns.names.index("account_id")]
             return self if account in accounts else self._replace(rows=[])
         index = self.columns.names.index("account_id")
         return self._replace(rows=[row for row in self.rows if row[index] in accounts])

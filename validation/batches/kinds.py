@@ -21,10 +21,11 @@ _GAP = b"\0"
 
 
 class Kind(NamedTuple):
+    number: int
     verdict: Verdict
     is_sandbox: bool
     cost: int
-    # Of the request log.
+    # Of the request log: `writer.shared_columns`.
     columns: dict[str, object]
     # The JSON in pieces. Every other one is empty, for a field of the address.
     pieces: list[bytes]
@@ -44,14 +45,15 @@ def describe_results(validations: Iterable[Validation]) -> Iterator[BatchResult]
         key = (validation.is_sandbox, *validation.finding.facts)
         kind = kinds.get(key)
         if kind is None:
-            kind = kinds[key] = _describe(validation)
+            kind = kinds[key] = _describe(len(kinds), validation)
         yield BatchResult(validation, kind, _fill(kind.pieces, validation))
 
 
-def _describe(validation: Validation) -> Kind:
+def _describe(number: int, validation: Validation) -> Kind:
     document = validation.document() | dict.fromkeys(_OWN_FIELDS, orjson.Fragment(_GAP))
     json = render(document).removesuffix(b"}")
     return Kind(
+        number,
         validation.finding.verdict,
         validation.is_sandbox,
         validation.cost,

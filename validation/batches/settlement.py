@@ -85,10 +85,11 @@ def _turn_to_write() -> AbstractContextManager[None]:
 
 
 def _build_rows(batch: Batch) -> list[BulkInsert]:
-    requests = ((result.validation, result.kind.columns) for result in _paced(batch.results))
+    requests = ((result.validation, result.kind.number) for result in _paced(batch.results))
+    kinds = {result.kind.number: result.kind.columns for result in batch.results}
     stored = ((result.json, result.kind.cost) for result in batch.results)
     return [
-        *writer.inserts_for_batch(batch.caller, batch.id, requests),
+        *writer.inserts_for_batch(batch.caller, batch.id, requests, kinds),
         *stored_results.inserts_for_batch(batch.caller.account, batch.id, stored),
     ]
 

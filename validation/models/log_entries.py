@@ -1,4 +1,4 @@
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import timedelta
 from functools import cache
 from typing import Any
@@ -10,12 +10,14 @@ from django.utils import timezone
 from accounts.models import Account
 from apikeys.models import ApiKey
 from runtime.database import batches
-from runtime.database.raw_sql import BulkInsert, JsonTable
+from runtime.database.raw_sql import SHARED_ROW, BulkInsert, JsonTable, Row
 from runtime.dates import to_microseconds
 from validation.ids import result_created_at
 
 # The reason of most calls. The index of reasons leaves it out.
 COMMON_REASON = "domain_accepts_mail"
+# What the entries of a batch don't have in common.
+OWN_COLUMNS = ("at", "result_id", "address", "address_hash", "domain")
 # The longest time between the creation of a result's id and of its row.
 MAX_ROW_DELAY = timedelta(seconds=15)
 
@@ -58,19 +60,22 @@ class LogEntryQuerySet(models.QuerySet["LogEntry"]):
         return BulkInsert(self.model._meta.db_table, row_format, rows)
 
     def bulk_insert_sharing(
-        self, shared: dict[str, object], entries: Iterable[dict[str, object]]
+        self, shared: Mapping[int, dict[str, object]], entries: Iterable[Row]
     ) -> BulkInsert:
-        """Do the same for one or more entries with equal columns, which share all others."""
-        rows = [*entries]
-        own = _log_row_format(*rows[0])
+        """Do the same for entries of one account that have most of their columns in common.
+
+        Each entry has the values of OWN_COLUMNS, and the number of its other columns in `shared`.
+        """
         blank = _blank_log_row().items()
-        shared = {name: value for name, value in blank if name not in own.names} | shared
+        defaults = {name: value for name, value in blank if name not in OWN_COLUMNS}
         return BulkInsert(
             self.model._meta.db_table,
-            own,
-            [list(row.values()) for row in rows],
-            shared_columns=_log_row_format(*shared),
-            shared_values=list(shared.values()),
+            _log_row_format(*OWN_COLUMNS, SHARED_ROW),
+            [*entries],
+            shared_columns=_log_row_format(*defaults, SHARED_ROW),
+            shared_rows=[
+                [*(defaults | columns).values(), number] for number, columns in shared.items()
+            ],
         )
 
     def delete_in_batches(self) -> int:
@@ -174,6 +179,7 @@ class LogEntry(models.Model):
 @cache
 def _log_row_format(*columns: str) -> JsonTable:
     fields = {field.column: field for field in _log_fields()}
+    fields[SHARED_ROW] = models.IntegerField()
     return JsonTable(**{column: fields[column] for column in columns})
 
 

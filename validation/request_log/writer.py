@@ -3,9 +3,10 @@
 Nothing is written for an account whose log retention is 0 days.
 """
 
-from collections.abc import Iterable, Iterator
+import itertools
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any, Protocol
 
 from django.conf import settings
@@ -24,6 +25,7 @@ from validation.models import LogEntry
 Columns = dict[str, Any]
 PATH = "/v1/validate"
 BATCH_PATH = "/v1/validate/batch"
+_REPLAYED: Columns = {"replayed": True, "duration_ms": 0}
 
 
 @dataclass(frozen=True)
@@ -55,25 +57,30 @@ def bulk_insert_for(validations: Iterable[LoggedValidation]) -> BulkInsert:
 
 
 def inserts_for_batch(
-    caller: Caller, batch_id: str, requests: Iterable[tuple[LoggedValidation, Columns]]
+    caller: Caller,
+    batch_id: str,
+    validations: Iterable[tuple[LoggedValidation, int]],
+    kinds: Mapping[int, Columns],
 ) -> list[BulkInsert]:
-    """Do the same for a batch, with the columns that each validation shares with others."""
+    """Do the same for a batch. Each validation comes with its key in `kinds`.
+
+    `kinds` has the `shared_columns` of each kind.
+    """
     if not caller.account.log_retention_days:
         return []
-    rows = (columns | _own_columns(validation, columns) for validation, columns in requests)
-    return [_bulk_insert_for_batch(caller, batch_id, rows)]
-
-
-def _bulk_insert_for_batch(
-    caller: Caller, batch_id: str, rows: Iterable[Columns], **shared: object
-) -> BulkInsert:
-    """Add the batch's columns. Rows have one request id, so their times must differ."""
-    started = timezone.now()
-    columns = {**_caller_columns(caller), "path": BATCH_PATH, "batch_id": batch_id, **shared}
-    return LogEntry.objects.bulk_insert_sharing(
-        columns,
-        ({**row, "at": started + timedelta(microseconds=n)} for n, row in enumerate(rows)),
+    columns = {**_caller_columns(caller), "path": BATCH_PATH, "batch_id": batch_id}
+    shared = {number: columns | kind for number, kind in kinds.items()}
+    rows = (
+        (at, *_own_columns(validation).values(), kind)
+        for at, (validation, kind) in zip(_times(), validations, strict=False)
     )
+    return [LogEntry.objects.bulk_insert_sharing(shared, rows)]
+
+
+def _times() -> Iterator[datetime]:
+    """Yield a time for each row of a batch. They share a request id, so their times must differ."""
+    started = timezone.now()
+    return (started + timedelta(microseconds=n) for n in itertools.count())
 
 
 def _logged(validations: Iterable[LoggedValidation]) -> Iterator[LoggedValidation]:
@@ -83,12 +90,11 @@ def _logged(validations: Iterable[LoggedValidation]) -> Iterator[LoggedValidatio
 
 
 def _row(validation: LoggedValidation) -> Columns:
-    columns = shared_columns(validation)
     return {
         **_caller_columns(validation.caller),
         "path": PATH,
-        **columns,
-        **_own_columns(validation, columns),
+        **shared_columns(validation),
+        **_own_columns(validation),
     }
 
 
@@ -96,7 +102,6 @@ def shared_columns(validation: LoggedValidation) -> Columns:
     """Return what is equal in the rows of a request's validations if their facts are."""
     finding = validation.finding
     return {
-        "domain": finding.parts.domain if finding.parts else "",
         "verdict": finding.verdict,
         "reason": finding.reason,
         "score": finding.score,
@@ -107,11 +112,9 @@ def shared_columns(validation: LoggedValidation) -> Columns:
     }
 
 
-def _own_columns(validation: LoggedValidation, columns: Columns) -> Columns:
-    return {
-        "result_id": validation.id,
-        **_address_columns(validation.email, columns["domain"]),
-    }
+def _own_columns(validation: LoggedValidation) -> Columns:
+    parts = validation.finding.parts
+    return _address_columns(validation.id, validation.email, parts.domain if parts else "")
 
 
 def write_replay(caller: Caller, email: str, result: dict[str, Any]) -> None:
@@ -122,17 +125,14 @@ def write_replay(caller: Caller, email: str, result: dict[str, Any]) -> None:
         **_caller_columns(caller),
         **_replay_columns(email, result),
         "path": PATH,
-        "replayed": True,
-        "duration_ms": 0,
+        **_REPLAYED,
     }
     LogEntry.objects.bulk_insert([row]).run()
 
 
 def _replay_columns(email: str, result: dict[str, Any]) -> Columns:
     return {
-        **_address_columns(email, result["domain"]),
-        "domain": result["domain"] or "",
-        "result_id": result["id"],
+        **_address_columns(result["id"], email, result["domain"] or ""),
         "verdict": result["verdict"],
         "reason": result["reason"],
         "score": result["score"],
@@ -147,12 +147,13 @@ def write_batch_replay(caller: Caller, batch: dict[str, Any]) -> None:
     """Log the addresses of a batch whose response was replayed, at no cost."""
     if not caller.account.log_retention_days:
         return
-    rows = (
-        _replay_columns(result["email"], result)
-        for result in batch["results"]
-        if result["duplicate_of"] is None
+    columns = {**_caller_columns(caller), "path": BATCH_PATH, "batch_id": batch["id"]}
+    first = (result for result in batch["results"] if result["duplicate_of"] is None)
+    entries = (
+        {**columns, **_replay_columns(result["email"], result), "at": at, **_REPLAYED}
+        for at, result in zip(_times(), first, strict=False)
     )
-    _bulk_insert_for_batch(caller, batch["id"], rows, replayed=True, duration_ms=0).run()
+    LogEntry.objects.bulk_insert(entries).run()
 
 
 def write_response(*, request: ApiHttpRequest, key: ApiKey, status: int, duration_ms: int) -> None:
@@ -193,5 +194,11 @@ def _caller_columns(caller: Caller) -> Columns:
     }
 
 
-def _address_columns(email: str, domain: str | None) -> Columns:
-    return {"address": mask_address(email, domain), "address_hash": address_hash(email)}
+def _address_columns(result_id: str, email: str, domain: str) -> Columns:
+    """Return the values of OWN_COLUMNS after the first, in their order."""
+    return {
+        "result_id": result_id,
+        "address": mask_address(email, domain),
+        "address_hash": address_hash(email),
+        "domain": domain,
+    }
