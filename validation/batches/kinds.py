@@ -1,7 +1,7 @@
-"""Compute once what results of a batch share that differ in their address only.
+"""Compute once what results of a batch share that differ in their address and domain only.
 
-A batch has a hundred addresses at a few domains, so most of its results are of a few kinds. Their
-JSON and their request log rows are rendered from the first result of each kind.
+Most results of a batch are of a few kinds, however many domains it has. Their JSON and their
+request log rows are made from those of the first result of each kind.
 """
 
 from collections.abc import Hashable, Iterable, Iterator
@@ -15,7 +15,7 @@ from validation.engine.verdicts.finding import OWN_FIELDS
 from validation.engine.verdicts.reasons import Verdict
 from validation.request_log import writer
 
-_OWN_FIELDS = ("id", *OWN_FIELDS)
+_OWN_FIELDS = ("id", *OWN_FIELDS, "mx")
 # Can't be part of JSON, where a NUL is escaped.
 _GAP = b"\0"
 
@@ -27,7 +27,7 @@ class Kind(NamedTuple):
     cost: int
     # Of the request log: `writer.shared_columns`.
     columns: dict[str, object]
-    # The JSON in pieces. Every other one is empty, for a field of the address.
+    # The JSON in pieces. Every other one is empty, for one of _OWN_FIELDS.
     pieces: list[bytes]
 
 
@@ -41,12 +41,15 @@ class BatchResult(NamedTuple):
 def describe_results(validations: Iterable[Validation]) -> Iterator[BatchResult]:
     """Return the validations, of one batch, with their kinds and their JSON."""
     kinds: dict[Hashable, Kind] = {}
+    # The field `mx` by the route's identity: addresses of a domain have the same route.
+    mail_hosts: dict[int, bytes] = {}
     for validation in validations:
-        key = (validation.is_sandbox, *validation.finding.facts)
-        kind = kinds.get(key)
-        if kind is None:
-            kind = kinds[key] = _describe(len(kinds), validation)
-        yield BatchResult(validation, kind, _fill(kind.pieces, validation))
+        finding = validation.finding
+        key = (validation.is_sandbox, *finding.facts)
+        kind = kinds.get(key) or kinds.setdefault(key, _describe(len(kinds), validation))
+        route = id(finding.route)
+        mx = mail_hosts.get(route) or mail_hosts.setdefault(route, render(finding.mail_hosts()))
+        yield BatchResult(validation, kind, _fill(kind.pieces, validation, mx))
 
 
 def _describe(number: int, validation: Validation) -> Kind:
@@ -62,7 +65,7 @@ def _describe(number: int, validation: Validation) -> Kind:
     )
 
 
-def _fill(pieces: list[bytes], validation: Validation) -> bytes:
-    filled = pieces.copy()
-    filled[1::2] = map(orjson.dumps, (validation.id, *validation.finding.own_values()))
+def _fill(pieces: list[bytes], validation: Validation, mx: bytes) -> bytes:
+    filled, own = pieces.copy(), (validation.id, *validation.finding.own_values())
+    filled[1::2] = (*map(orjson.dumps, own), mx)
     return b"".join(filled)

@@ -81,3 +81,35 @@ def test_results_of_one_kind_have_their_own_ids_and_addresses(caller: ApiClient)
     logged = LogEntry.objects.order_by("at").values_list("result_id", flat=True)
     assert list(logged) == [result["id"] for result in results]
     assert LogEntry.objects.values("address_hash").distinct().count() == 60
+
+
+def test_domains_of_one_kind_have_their_own_names_and_mail_hosts(
+    caller: ApiClient, patient_dns: FakeDns
+) -> None:
+    patient_dns.add_mail_domain("first-shop.com")
+    patient_dns.add_mail_domain("second-shop.com", host="mail.hosting.com")
+    emails = [f"{name}@{shop}-shop.com" for name in "abc" for shop in ("first", "second")]
+    results = validate_batch(caller, emails)
+    assert [result["ascii_domain"] for result in results] == [
+        "first-shop.com",
+        "second-shop.com",
+    ] * 3
+    assert [result["mx"]["records"][0]["host"] for result in results] == [
+        *("mx.first-shop.com", "mail.hosting.com"),
+    ] * 3
+    logged = LogEntry.objects.order_by("at").values_list("domain", flat=True)
+    assert list(logged) == ["first-shop.com", "second-shop.com"] * 3
+
+
+def test_results_of_alternating_kinds_keep_their_order(caller: ApiClient) -> None:
+    emails = [f"{name}{number}@shop.com" for number in range(20) for name in ("jane", "jane+x")]
+    emails = ["info@shop.com", "not an address", *emails, "no-reply@shop.com"]
+    results = validate_batch(caller, emails)
+    assert [result["email"] for result in results] == emails
+    logged = LogEntry.objects.order_by("at").values_list("result_id", "reason", "cost", "batch_id")
+    batch_id = LogEntry.objects.earliest("at").batch_id
+    assert batch_id
+    assert list(logged) == [
+        (result["id"], result["reason"], result["credits"]["charged"], batch_id)
+        for result in results
+    ]

@@ -15,8 +15,12 @@ CHECKS = (
     *("mixed_script", "accept_all", "mailbox_exists", "mailbox_full", "mailbox_disabled"),
 )
 _NO_CHECKS: dict[str, bool | None] = dict.fromkeys(CHECKS)
-# The fields of a result that belong to the address. The others follow from `Finding.facts`.
-OWN_FIELDS = ("email", "normalized", "canonical", "did_you_mean", "local_part", "tag")
+# The fields of a result that belong to the address or its domain. `mx`, which belongs to the
+# domain too, is `Finding.mail_hosts`. All others follow from `Finding.facts`.
+OWN_FIELDS = (
+    *("email", "normalized", "canonical", "did_you_mean", "local_part", "tag"),
+    *("domain", "ascii_domain", "registrable_domain"),
+)
 # Sign-up forms should refuse addresses with one of these, although mail might arrive.
 SIGN_UP_BLOCKERS = {"disposable", "no_reply", "mixed_script"}
 # After how many seconds a retry makes sense, by reason.
@@ -98,16 +102,16 @@ class Finding(NamedTuple):
 
     @property
     def facts(self) -> tuple[object, ...]:
-        """Return what is equal for findings whose results differ in OWN_FIELDS only.
+        """Return what is equal for findings whose results differ in OWN_FIELDS and `mx` only.
 
-        Compare it while the findings exist: objects that are shared by all addresses of a domain
-        are compared by their identity.
+        Compare it while the findings exist: the versions of the domain data, which all checks
+        share until they change, are compared by their identity.
         """
-        parts, checks = self.parts, self.checks
+        checks, route = self.checks, self.route
         return (
-            *(parts and (parts.domain, parts.ascii_domain), self.registrable_domain),
             *(self.reasons, self.evidence, self.syntax_problem, self.disposable_by),
-            *(self.dns_cached, self.account_list, id(self.route), id(self.lists)),
+            *(self.dns_cached, self.account_list, route.spf, route.dmarc, route.is_refused),
+            id(self.lists),
             *checks,
             *checks.values(),
         )
@@ -116,11 +120,26 @@ class Finding(NamedTuple):
         """Return the values of OWN_FIELDS."""
         parts = self.parts
         if parts is None:
-            return (self.email, None, None, self.did_you_mean, None, None)
+            return (self.email, None, None, self.did_you_mean, *(None,) * 5)
         return (
-            *(self.email, parts.normalized, self.canonical),
-            *(self.did_you_mean, parts.local_part, self.tag),
+            *(self.email, parts.normalized, self.canonical, self.did_you_mean),
+            *(parts.local_part, self.tag, parts.domain, parts.ascii_domain),
+            self.registrable_domain,
         )
+
+    def mail_hosts(self) -> dict[str, Any]:
+        """Return where the domain's mail is delivered: the field `mx` of the result."""
+        route = self.route
+        return {
+            "provider": route.provider,
+            "fallback": route.fallback,
+            "gateway": route.is_gateway,
+            "ipv4": route.has_ipv4,
+            "records": [
+                {"preference": mail_host.preference, "host": mail_host.host}
+                for mail_host in route.hosts
+            ],
+        }
 
     def document(self) -> dict[str, Any]:
         """Return the engine's part of the API result, in the order of the documentation."""
@@ -145,16 +164,7 @@ class Finding(NamedTuple):
             "registrable_domain": self.registrable_domain,
             "checks": {**_NO_CHECKS, **self.checks},
             "syntax_error": problem and {"code": problem.code, "message": problem.message},
-            "mx": {
-                "provider": route.provider,
-                "fallback": route.fallback,
-                "gateway": route.is_gateway,
-                "ipv4": route.has_ipv4,
-                "records": [
-                    {"preference": mail_host.preference, "host": mail_host.host}
-                    for mail_host in route.hosts
-                ],
-            },
+            "mx": self.mail_hosts(),
             "domain_auth": {"spf": route.spf, "dmarc": route.dmarc},
             "smtp": None,
             "lists": {**self.lists, "disposable_by": self.disposable_by},
