@@ -25,6 +25,8 @@ class OwnDomains(NamedTuple):
 
     def find(self, ascii_domain: str) -> str | None:
         """Return the list that has the domain or one above it. `denied` wins."""
+        if not self.denied and not self.allowed:
+            return None
         domains = list(with_parents(ascii_domain))
         if not self.denied.isdisjoint(domains):
             return "denied"
