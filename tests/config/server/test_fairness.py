@@ -229,6 +229,8 @@ def test_long_request_rests_after_its_turn_only_if_others_call(
     assert len(slept) == rests
 
 
+# Since Python 3.12, a fork warns if the process has threads, as those of pytest-xdist have.
+@pytest.mark.filterwarnings("ignore:.*use of fork:DeprecationWarning")
 def test_long_request_rests_while_others_call_another_worker(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
