@@ -18,7 +18,7 @@ from credits.money import format_credits
 from credits.wallet.holds import hold_credits
 from validation.lists.processing.completion import end_list
 from validation.lists.recording import record
-from validation.lists.services import change_state
+from validation.lists.transitions import change_state
 from validation.models import AddressList
 from validation.models.list_states import FINAL, WORKABLE, State
 

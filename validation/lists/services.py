@@ -5,9 +5,7 @@ the account doesn't allow it. Pages show its message.
 """
 
 import hashlib
-from datetime import datetime, timedelta
 
-from django.conf import settings
 from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
@@ -15,9 +13,10 @@ from django.utils import timezone
 from accounts.models import Account
 from apikeys.actor import Actor
 from apikeys.errors import ApiError
-from credits.wallet.holds import release_hold
 from runtime.encryption import encrypt_bytes
 from validation.lists.deletion import storage
+from validation.lists.processing.completion import end_list
+from validation.lists.transitions import change_state
 from validation.lists.uploads import limits
 from validation.lists.uploads.options import (
     DEFAULT_OPTIONS,
@@ -26,7 +25,7 @@ from validation.lists.uploads.options import (
     clean_name,
 )
 from validation.models import AddressList, ListPart, ListUpload
-from validation.models.list_states import FINAL, HOLDING_CREDITS, State, states_before
+from validation.models.list_states import HOLDING_CREDITS, State
 
 MAX_PART_BYTES = 8 << 20
 MAX_PARTS = 10_000
@@ -157,52 +156,16 @@ def cancel_upload(*, address_list: AddressList, actor: Actor) -> bool:
     return True
 
 
-def change_state(address_list: AddressList, new: State, **changes: object) -> bool:
-    """Change the state if the current one allows it, and return whether it did.
-
-    Ends the lease of a process that parses the list, and sets the times that follow from the state.
-    """
-    now = timezone.now()
-    values: dict[str, object] = {
-        "state": new,
-        "updated_at": now,
-        "leased_until": None,
-        "attempts": 0,
-        **_find_times(new, now),
-        **changes,
-    }
-    before = AddressList.objects.filter(pk=address_list.pk, state__in=states_before(new))
-    if not before.update(**values):
-        return False
-    for name, value in values.items():
-        setattr(address_list, name, value)
-    return True
-
-
 def _hide(address_list: AddressList, actor: Actor) -> None:
     if address_list.state in HOLDING_CREDITS | {State.PARSING}:
         # Processes stop working on it.
-        change_state(address_list, State.CANCELED)
-    if address_list.hold is not None:
-        release_hold(hold=address_list.hold)
+        end_list(address_list, State.CANCELED)
     actor.record("list.deleted", _describe(address_list))
     storage.hide_list(address_list)
 
 
 def _erase(address_list: AddressList) -> None:
     storage.erase_list(address_list, seconds=_ERASURE_SECONDS, facts_seconds=_FACTS_SECONDS)
-
-
-def _find_times(state: State, now: datetime) -> dict[str, datetime | None]:
-    if state in FINAL - {State.EXPIRED}:
-        return {"finished_at": now, "expires_at": _find_expiry(now)}
-    if state == State.READY:
-        return {"expires_at": _find_expiry(now)}
-    return {} if state == State.EXPIRED else {"expires_at": None}
-
-
-def _find_expiry(now: datetime) -> datetime:
-    return now + timedelta(days=settings.LIST_RETENTION_DAYS)
 
 
 def _lock_account(account: Account) -> Account:

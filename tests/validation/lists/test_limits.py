@@ -12,11 +12,11 @@ from credits.models import Order, Pack, Plan
 from credits.plans.list_limits import ListLimits, list_limits
 from tests.validation.lists.uploads import parse, upload, upload_and_parse
 from validation.lists.services import (
-    change_state,
     create_list,
     delete_list,
     store_part,
 )
+from validation.lists.transitions import change_state
 from validation.lists.uploads import limits
 from validation.models import AddressList, ListUpload
 from validation.models.list_states import State

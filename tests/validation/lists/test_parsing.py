@@ -13,7 +13,7 @@ from tests.validation.lists.files.spreadsheets import build_xlsx, rows_xml
 from tests.validation.lists.uploads import kinds_of, parse, rows_of, upload, upload_and_parse
 from validation.lists.control import choose_column
 from validation.lists.payloads import RowKind
-from validation.lists.services import change_state
+from validation.lists.transitions import change_state
 from validation.lists.uploads.parsing import parse_list
 from validation.lists.uploads.previews import StoredPreview
 from validation.models import AddressList, ListAddress, ListChunk, ListDomain, ListPart

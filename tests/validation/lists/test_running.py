@@ -33,7 +33,7 @@ from tests.validation.lists.runs import (
 )
 from validation.lists.processing import metrics
 from validation.lists.processing.running import work_once
-from validation.lists.services import upload_list
+from validation.lists.services import delete_list, upload_list
 from validation.lists.uploads.options import ListOptions
 from validation.models import AddressList, DomainBlock, ListDomain, LogEntry
 from validation.models.list_states import State
@@ -137,6 +137,17 @@ def test_unknown_results_are_free_after_the_last_check(account: Account, fake_dn
         assert fake_dns.queries["shop2.com", "MX"] == queries[1]
     assert fresh(address_list).state == State.COMPLETED
     assert counts(address_list) == (21, 0, 0, 4)
+    assert wallet(account) == (BALANCE - 21, 0)
+    assert usage() == {(None, "deliverable"): (21, 21), (None, "unknown"): (4, 0)}
+
+
+def test_unknown_results_of_a_list_deleted_before_its_end_are_recorded(
+    account: Account, owner: User, fake_dns: FakeDns
+) -> None:
+    fake_dns.set_behavior("shop1.com", "MX", servfail)
+    address_list = make_started_list(account, GOOD)
+    work()
+    delete_list(address_list=address_list, actor=Actor(account, user=owner))
     assert wallet(account) == (BALANCE - 21, 0)
     assert usage() == {(None, "deliverable"): (21, 21), (None, "unknown"): (4, 0)}
 

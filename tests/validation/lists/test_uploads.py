@@ -21,6 +21,7 @@ from validation.lists.services import (
     delete_list,
     store_part,
 )
+from validation.lists.transitions import change_state
 from validation.lists.uploads.options import ListOptions
 from validation.models import AddressList, ListAddress, ListChunk, ListDomain, ListPart
 from validation.models.list_states import State
@@ -176,16 +177,16 @@ def test_deleting_a_started_list_releases_its_credits(account: Account) -> None:
     parsed = upload_and_parse(account, "a@shop.com\n")
     parsed.hold = hold_credits(account=account, amount=5, source="list:1", reason="x")
     parsed.save()
-    services.change_state(parsed, State.QUEUED)
+    change_state(parsed, State.QUEUED)
     delete_list(address_list=parsed, actor=Actor(account))
     wallet = Wallet.objects.get(account=account)
     assert (wallet.balance, wallet.held) == (100, 0)
 
 
 def test_state_changes_only_to_what_may_follow(empty_list: AddressList) -> None:
-    assert not services.change_state(empty_list, State.READY)
-    assert services.change_state(empty_list, State.PARSING, leased_until=timezone.now())
-    assert services.change_state(empty_list, State.FAILED, error_code="pdf")
+    assert not change_state(empty_list, State.READY)
+    assert change_state(empty_list, State.PARSING, leased_until=timezone.now())
+    assert change_state(empty_list, State.FAILED, error_code="pdf")
     empty_list.refresh_from_db()
     assert (empty_list.state, empty_list.error_code) == (State.FAILED, "pdf")
     assert empty_list.leased_until is None

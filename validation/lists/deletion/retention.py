@@ -9,7 +9,7 @@ from accounts.audit.models import ERASED
 from accounts.models import Account
 from runtime.database.batches import delete_in_batches
 from validation.lists.deletion import storage
-from validation.lists.services import change_state
+from validation.lists.transitions import change_state
 from validation.models import (
     AddressList,
     ErasedAddress,

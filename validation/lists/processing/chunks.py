@@ -24,7 +24,7 @@ from validation.lists.payloads import RowKind, Rows, pack_results, unpack_result
 from validation.lists.processing.domains import load_facts
 from validation.lists.processing.metrics import addresses_checked, chunks_checked
 from validation.lists.recording import record
-from validation.lists.services import change_state
+from validation.lists.transitions import change_state
 from validation.models import AddressList, ListChunk
 from validation.models.list_states import State
 

@@ -14,7 +14,7 @@ from credits.wallet.charges import Charge, record_usage
 from credits.wallet.holds import release_hold
 from validation.engine.verdicts.reasons import Verdict
 from validation.lists import emails
-from validation.lists.services import change_state
+from validation.lists.transitions import change_state
 from validation.models import AddressList
 from validation.models.list_states import HOLDING_CREDITS, State
 

@@ -15,7 +15,7 @@ from validation.lists.deletion import storage
 from validation.lists.files.errors import UnreadableFile
 from validation.lists.files.preview import Preview, PreviewCounter
 from validation.lists.payloads import Rows
-from validation.lists.services import change_state
+from validation.lists.transitions import change_state
 from validation.lists.uploads import limits
 from validation.lists.uploads.deduplication import Classified, Deduplicator
 from validation.lists.uploads.previews import StoredPreview
