@@ -21,7 +21,7 @@ serve: .venv/.product ## set everything up and serve the product on http://127.0
 	@exec $(BIN)/python -m config.server.supervisor
 
 # The tests on SQLite wait for browsers and processes; those on PostgreSQL compute in the meantime.
-# Each worker takes seconds to start, and those on PostgreSQL never wait, so two are enough there.
+# Each worker takes seconds to start. With one for PostgreSQL, both runs end at about the same time.
 test: .venv/.development browser promtool ## set everything up and run every quick test: SQLite, PostgreSQL, Redis, browser
 	@$(MAKE) --no-print-directory -j 2 sqlite postgresql
 
@@ -30,7 +30,7 @@ sqlite:
 
 # Its output comes in one piece, so that the progress of both runs stays legible.
 postgresql:
-	@output=$$($(BIN)/python -m tests.servers.postgres $(PYTEST) -n 2 \
+	@output=$$($(BIN)/python -m tests.servers.postgres $(PYTEST) -n 1 \
 		-m "not (proof or fault or journey or process or anywhere)" 2>&1); \
 		status=$$?; echo "PostgreSQL:$$output"; exit $$status
 
