@@ -4,8 +4,9 @@ PYTHON ?= python3
 UV_VERSION := 0.13.8
 BIN := .venv/bin
 PYTEST := $(BIN)/python -m pytest -rsfE
-# One worker more than cores: some tests always wait for a browser or a server.
-WORKERS := -n 3
+# One worker more than cores: some tests always wait for a browser or a server. A file stays in one
+# worker, because its tests may share a product; tests/conftest.py sorts slow files first.
+WORKERS := -n 3 --dist loadfile --no-loadscope-reorder
 
 export UV_PYTHON_DOWNLOADS := never
 # Without a bytecode cache, every process compiles all tests again, which takes it seconds.
@@ -43,13 +44,14 @@ faults: .venv/.development nginx pgbouncer buildah ## run the slowest tests: kil
 image: .venv/.development nginx buildah ## build the container image without Docker, run it, upgrade to it, print its size, memory and start time
 	$(PYTEST) -s -m "" tests/operations/test_container_files.py tests/operations/test_image.py
 
-fuzz: .venv/.development ## run the product against random input for FUZZ_SECONDS (600) on two cores; PostgreSQL
-	$(BIN)/python -m tests.servers.postgres $(BIN)/python -m tests.fuzz
+fuzz: .venv/.development ## run the product against random input, FUZZ_SECONDS (30) for each target on two cores; PostgreSQL
+	FUZZ_SECONDS=$${FUZZ_SECONDS:-30} $(BIN)/python -m tests.servers.postgres \
+		$(PYTEST) -n 2 --timeout=0 -m "" tests/fuzz tests/credits/wallet/test_any_order.py
 
 setup: .venv/.development ## create .venv with all development tools
 
 bench: .venv/.development ## measure metered calls, starts, batches, lists and sign-ins: tables of docs/performance.md
-	$(BIN)/python -m tests.bench api one-caller results cold-domains start batches lists sign-ins
+	$(BIN)/python -m tests.bench api cold-domains start batches pools lists sign-ins
 
 check: lint test proofs ## run what CI runs: lint, test and proofs
 

@@ -2,6 +2,13 @@
 import os
 import sys
 
+if sys.argv[1:2] == ["run_lists"]:
+    # Greenlets look up a list's domains in two thirds of the time that threads take. This has to
+    # precede all other imports.
+    from gevent import monkey
+
+    monkey.patch_all()
+
 from django.core.exceptions import ImproperlyConfigured
 from django.core.management import execute_from_command_line
 

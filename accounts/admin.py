@@ -1,5 +1,3 @@
-"""Register the admin classes for accounts, background work, and the libraries' models."""
-
 from allauth.account.models import EmailAddress
 from allauth.mfa.models import Authenticator
 from allauth.usersessions.models import UserSession
@@ -28,5 +26,5 @@ for model in (Authenticator, EmailAddress, Group):
 admin.site.register(Authenticator, SecondFactorAdmin)
 admin.site.register(EmailAddress, EmailAddressAdmin)
 admin.site.register(Group, GroupAdmin)
-# Its rows contain session keys: anyone who reads one can take over the session.
+# A row's session key lets anyone take over the session.
 admin.site.unregister(UserSession)

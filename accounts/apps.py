@@ -10,17 +10,16 @@ class AccountsConfig(AppConfig):
     verbose_name = "Customers"
 
     def ready(self) -> None:
-        # These modules import models, which are not loaded before ready() runs.
-        from accounts.authentication import signals
+        # They import models, which aren't loaded earlier.
+        from accounts.authentication import signals  # noqa: F401 - connects its receivers
         from accounts.staff import groups
 
         register(check_legal_pages, deploy=True)
-        signals.connect()
         post_migrate.connect(groups.create_groups, dispatch_uid="accounts.staff.groups")
 
 
 def check_legal_pages(**_: object) -> list[CheckWarning]:
-    """Warn in `manage.py check --deploy` about texts that only the operator can supply."""
+    """Only the operator can supply legal texts."""
     if not settings.MISSING_LEGAL_SETTINGS:
         return []
     missing = ", ".join(settings.MISSING_LEGAL_SETTINGS)

@@ -1,8 +1,4 @@
-"""How pages show dates and times: in the time zone and the format of the signed-in user.
-
-Django's own current time zone stays UTC, because queries (`TruncDate`, `TruncMonth`), emails, and
-downloads depend on it while a page is made. Only these functions, which pages call, convert times.
-"""
+"""Django's current time zone stays UTC: queries, emails and downloads depend on it."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -22,14 +18,11 @@ AREAS = (
 
 
 class DateFormat(TextChoices):
-    """Each label is an example."""
-
     DAY_FIRST = "dmy", "23 Nov 2026, 18:30"
     MONTH_FIRST = "mdy", "Nov 23, 2026, 6:30 PM"
     ISO = "iso", "2026-11-23 18:30"
 
 
-# Django's names, and EXACT_FORMAT for a time with its seconds.
 PATTERNS = {
     DateFormat.DAY_FIRST: {
         "DATE_FORMAT": "j M Y",
@@ -61,7 +54,6 @@ class DateDisplay:
     format: DateFormat = DateFormat.DAY_FIRST
 
 
-# For visitors, emails, and staff.
 DEFAULT_DISPLAY = DateDisplay()
 _current: ContextVar[DateDisplay] = ContextVar("date_display", default=DEFAULT_DISPLAY)
 
@@ -80,26 +72,24 @@ def current_zone() -> tzinfo:
 
 
 def find_zone(name: str) -> tzinfo:
-    """Return the time zone of this name, and UTC if the name is unknown."""
-    # Accept places such as Asia/Kolkata. Names without a slash, such as Factory, mean nothing.
+    # Names without a slash, such as Factory, aren't places.
     if "/" not in name:
         return UTC
     try:
         return ZoneInfo(name)
-    # ZoneInfo reads a file, so an invalid or unknown name raises one of several errors.
+    # ZoneInfo reads files, which can fail in various ways.
     except (ValueError, OSError, KeyError):
         return UTC
 
 
 @cache
 def zone_choices() -> list[tuple[str, str]]:
-    """Return the value and label of each time zone that users can choose."""
     places = [name for name in available_timezones() if name.partition("/")[0] in AREAS]
     return [("UTC", "UTC"), *((name, name.replace("_", " ")) for name in sorted(places))]
 
 
 def date_format(value: date | datetime, name: str = "DATE_FORMAT") -> str:
-    """Format a date or time. `name` is one of PATTERNS."""
+    """`name` is a key of PATTERNS."""
     display = _current.get()
     if isinstance(value, datetime):
         value = value.astimezone(display.zone)
@@ -107,13 +97,12 @@ def date_format(value: date | datetime, name: str = "DATE_FORMAT") -> str:
 
 
 def exact_time(moment: datetime) -> str:
-    """Format a time to the second, with its offset: 23 Nov 2026, 18:30:05 UTC+1."""
+    """Format a time with seconds and offset: 23 Nov 2026, 18:30:05 UTC+1."""
     local = moment.astimezone(current_zone())
     return f"{date_format(local, 'EXACT_FORMAT')} UTC{_describe_offset(local.utcoffset())}"
 
 
 def _describe_offset(offset: timedelta | None) -> str:
-    """Describe the difference to UTC as +1, -3, or +5:30; return nothing without one."""
     if not offset:
         return ""
     hours, minutes = divmod(abs(offset) // timedelta(minutes=1), 60)

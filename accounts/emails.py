@@ -1,4 +1,4 @@
-"""Queue account emails, one function per email, in the caller's transaction."""
+"""Queue account emails in the caller's transaction."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ from runtime.mail import outbox
 from runtime.mail.rendering import EmailRow, render_email
 from runtime.models import RecipientLimit
 
-# Anyone can send these to any address, so runtime/mail/recipient_limits.py limits them.
+# Anyone can send these, so recipients have a limit.
 RATE_LIMITED_TEMPLATES = {
     "account/email/account_already_exists",
     "account/email/email_confirmation",
@@ -28,12 +28,12 @@ RATE_LIMITED_TEMPLATES = {
 
 
 def link(view: str, **arguments: Any) -> str:
-    """Build an absolute URL from BASE_URL, never from the Host header of a request."""
+    """Build a URL from BASE_URL, never from a Host header."""
     return f"{settings.BASE_URL}{reverse(view, kwargs=arguments)}"
 
 
 def queue_invitation(*, invitation: Invitation, token: str) -> bool:
-    """Queue the invitation. Returns False if the recipient's limit dropped it."""
+    """Return False if the recipient's limit dropped it."""
     context = {
         "account": invitation.account,
         "inviter": _inviter_name(invitation.invited_by),
@@ -46,7 +46,7 @@ def queue_invitation(*, invitation: Invitation, token: str) -> bool:
 
 
 def _inviter_name(inviter: User | None) -> str:
-    """Name the inviter for someone outside the account, without anything that looks like a link."""
+    """Name the inviter, without anything that looks like a link."""
     if inviter and inviter.name:
         return quoted_name(inviter.name)
     return inviter.email if inviter and is_plain_address(inviter.email) else "A team member"
@@ -75,25 +75,19 @@ def queue_second_factor_removed(*, to: str, kind: str) -> None:
 def queue_sign_in_email(
     *, template: str, to: str, context: dict[str, Any], is_known: bool = False
 ) -> bool:
-    """Queue one of allauth's emails: a code, a link, or a notice of a changed password or factor.
-
-    `is_known`: the recipient has signed in before in the browser that requested the email.
-    """
+    """Queue one of allauth's emails. `is_known`: see accounts/authentication/rate_limits.py."""
+    rows = []
+    # allauth adds these to its notices only.
+    if "timestamp" in context:
+        time = date_format(context["timestamp"], "DATETIME_FORMAT")
+        rows = [EmailRow("Time", f"{time} UTC"), EmailRow("IP address", str(context["ip"]))]
     context = {
         **context,
-        "rows": _attempt_rows(context),
+        "rows": rows,
         "sign_in_url": link("account_login"),
         "reset_url": link("account_reset_password"),
     }
     return queue_email(to, template, context, is_known=is_known)
-
-
-def _attempt_rows(context: dict[str, Any]) -> list[EmailRow]:
-    """Say when and from where a sign-in was changed. allauth adds this to its notices only."""
-    if "timestamp" not in context:
-        return []
-    time = date_format(context["timestamp"], "DATETIME_FORMAT")
-    return [EmailRow("Time", f"{time} UTC"), EmailRow("IP address", str(context["ip"]))]
 
 
 @transaction.atomic
@@ -105,16 +99,13 @@ def queue_email(
     is_known: bool = False,
     attachment: str = "",
 ) -> bool:
-    """Queue the email, or return False if the recipient's limit dropped it.
-
-    `attachment` is what runtime/mail/attachments.py makes a file of when the email is sent.
-    """
+    """Return False if the recipient's limit dropped it."""
     kind = template.rpartition("/")[2]
     is_limited = template in RATE_LIMITED_TEMPLATES and not is_known
     if is_limited and not RecipientLimit.objects.consume(to, kind):
         return False
     context = {**context, "base_url": settings.BASE_URL, "support_email": settings.SUPPORT_EMAIL}
-    # Times in emails are in UTC, also if a request of a user with another time zone sends them.
+    # In UTC, not the time zone of the user whose request sends it.
     with use_date_display(DEFAULT_DISPLAY):
         email = render_email(template, context)
     outbox.queue_mail(

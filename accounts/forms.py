@@ -1,5 +1,3 @@
-"""Forms of the settings pages and the team."""
-
 from functools import partial
 from typing import Any
 
@@ -15,7 +13,7 @@ from runtime.unicode import validate_line
 
 
 class WholeNumberField(forms.IntegerField):
-    """Names both ends of the range, whichever rule a number breaks."""
+    """An integer field whose errors name both ends of the range."""
 
     def __init__(self, *, min_value: int, max_value: int, **kwargs: Any) -> None:
         message = f"Enter a whole number from {min_value:,} to {max_value:,}."
@@ -28,7 +26,7 @@ class WholeNumberField(forms.IntegerField):
 
 
 class OneTimeForm(forms.Form):
-    """A form whose token identifies a second submission of the same page."""
+    """A form whose token identifies a second submission."""
 
     form_token = forms.RegexField(
         r"^[A-Za-z0-9]{32}$",
@@ -69,7 +67,7 @@ class AccountForm(forms.ModelForm[Account]):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        # The profile page also contains ProfileForm, which has a `name` field too.
+        # ProfileForm is on the same page and has a `name` too.
         self.auto_id = "account_%s"
 
 
@@ -89,7 +87,7 @@ class CloseAccountForm(forms.Form):
 
 
 class RoleForm(forms.Form):
-    """Accepts any role. The service checks whether this member may assign it."""
+    """The service checks whether the user may assign the role."""
 
     role = forms.ChoiceField(choices=Role.choices, initial=Role.DEVELOPER)
 

@@ -1,5 +1,3 @@
-"""What the layers above do when an account is opened, closed, reopened, exported, or erased."""
-
 from typing import Protocol
 
 from accounts.models import Account, User
@@ -24,7 +22,7 @@ class AccountErased(Protocol):
 
 class UserErased(Protocol):
     def __call__(self, *, email: str) -> None:
-        """Erase the user's email address from what other accounts have."""
+        """Erase the address from other accounts."""
 
 
 class AccountExported(Protocol):
@@ -34,7 +32,7 @@ class AccountExported(Protocol):
 
 class EmailConfirmed(Protocol):
     def __call__(self, *, user: User, by_operator: bool) -> None:
-        """`by_operator`: the operator created the user, who did not sign up."""
+        """Handle a confirmed address. `by_operator`: the user didn't sign up."""
 
 
 on_account_opened = Hook[AccountOpened]("ON_ACCOUNT_OPENED")

@@ -1,5 +1,3 @@
-"""Choose the account and the date display of each request, and hide how long sign-in pages take."""
-
 import math
 import time
 from collections.abc import Callable
@@ -16,19 +14,15 @@ from accounts.models import Membership, User
 from accounts.request import SiteRequest
 from runtime.logging import formatters
 
-Handler = Callable[[SiteRequest], HttpResponse]
+GetResponse = Callable[[SiteRequest], HttpResponse]
 
 CURRENT_ACCOUNT_SESSION_KEY = "account"
-# static/js/page.js sets it to the browser's time zone.
+# The browser's time zone, from static/js/page.js.
 TIME_ZONE_COOKIE = "timezone"
 
 
 class ConstantResponseTimeMiddleware:
-    """Delay sign-up, sign-in, and reset responses to the next multiple of a fixed interval.
-
-    Without the delay, the response time would reveal whether an address has an account, which
-    the text of these pages doesn't.
-    """
+    """Round up response times of sign-in pages, which would reveal who has an account."""
 
     VIEWS = {
         "account_signup",
@@ -37,27 +31,21 @@ class ConstantResponseTimeMiddleware:
         "account_email_verification_sent",
     }
 
-    def __init__(self, get_response: Handler) -> None:
+    def __init__(self, get_response: GetResponse) -> None:
         self.get_response = get_response
 
     def __call__(self, request: SiteRequest) -> HttpResponse:
         started = time.monotonic()
         response = self.get_response(request)
         match = request.resolver_match
-        if request.method == "POST" and match and match.view_name in self.VIEWS:
-            self._delay_response(started)
-        return response
-
-    @staticmethod
-    def _delay_response(started: float) -> None:
         step = settings.RESPONSE_TIME_STEP_SECONDS
-        if not step:
-            return
-        # A sleeping thread must not hold a database connection.
-        for connection in connections.all(initialized_only=True):
-            if not connection.in_atomic_block:
-                connection.close()
-        time.sleep(seconds_to_next_step(time.monotonic() - started, step))
+        if request.method == "POST" and match and match.view_name in self.VIEWS and step:
+            # Don't hold connections while sleeping.
+            for connection in connections.all(initialized_only=True):
+                if not connection.in_atomic_block:
+                    connection.close()
+            time.sleep(seconds_to_next_step(time.monotonic() - started, step))
+        return response
 
 
 def seconds_to_next_step(elapsed: float, step: float) -> float:
@@ -65,9 +53,7 @@ def seconds_to_next_step(elapsed: float, step: float) -> float:
 
 
 class CurrentAccountMiddleware:
-    """Set the account and membership that a signed-in user currently works in."""
-
-    def __init__(self, get_response: Handler) -> None:
+    def __init__(self, get_response: GetResponse) -> None:
         self.get_response = get_response
 
     def __call__(self, request: SiteRequest) -> HttpResponse:
@@ -80,35 +66,29 @@ class CurrentAccountMiddleware:
         if was_signed_in and not request.user.is_authenticated:
             response["Clear-Site-Data"] = '"cache"'
         if request.user.is_authenticated:
-            # After a sign-out, the next person at this browser must not go back to these pages.
+            # The next person at this browser must not go back to these pages.
             patch_cache_control(response, private=True, no_store=True)
         return response
 
     def _set_account(self, request: SiteRequest, user: User) -> None:
         memberships = list(Membership.objects.in_open_accounts().filter(user=user))
         if not memberships and not user.is_staff and user.has_only_closed_accounts():
-            # The last account was closed while this session was open.
+            # The last account was closed during this session.
             logout(request)
             return
         request.memberships, request.signed_in_user = memberships, user
         account_id = request.session.get(CURRENT_ACCOUNT_SESSION_KEY)
-        request.membership = _choose_membership(memberships, account_id)
+        chosen = (each for each in memberships if each.account.public_id == account_id)
+        request.membership = next(chosen, memberships[0] if memberships else None)
         if request.membership:
             request.account = request.membership.account
             formatters.current_account_id.set(request.account.public_id)
 
 
-def _choose_membership(memberships: list[Membership], account_id: str | None) -> Membership | None:
-    for membership in memberships:
-        if membership.account.public_id == account_id:
-            return membership
-    return memberships[0] if memberships else None
-
-
 class DateDisplayMiddleware:
-    """Show dates in the signed-in user's time zone and format. Staff pages stay in UTC."""
+    """Use the user's time zone and format. Staff pages stay in UTC."""
 
-    def __init__(self, get_response: Handler) -> None:
+    def __init__(self, get_response: GetResponse) -> None:
         self.get_response = get_response
 
     def __call__(self, request: SiteRequest) -> HttpResponse:

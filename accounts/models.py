@@ -1,5 +1,3 @@
-"""Users, accounts, memberships, and invitations."""
-
 from datetime import date, datetime, timedelta
 from typing import Any, ClassVar
 
@@ -17,14 +15,7 @@ from accounts.names import validate_name
 from accounts.roles import Role, TeamPermission, has_permission, roles_assignable_by
 from runtime.ids import random_id
 
-__all__ = [
-    "Account",
-    "AuditEntry",
-    "Invitation",
-    "Membership",
-    "Theme",
-    "User",
-]
+__all__ = ["Account", "AuditEntry", "Invitation", "Membership", "Theme", "User"]
 
 
 def account_id() -> str:
@@ -57,16 +48,12 @@ class UserManager(BaseUserManager["User"]):
 
 
 class Theme(models.TextChoices):
-    """How pages look. The value is that of the attribute `data-theme`."""
-
     SYSTEM = "", "Same as the system"
     LIGHT = "light", "Light"
     DARK = "dark", "Dark"
 
 
 class User(AbstractBaseUser, PermissionsMixin):
-    """A person who signs in. The role of a membership decides what they may do in that account."""
-
     email = models.EmailField(max_length=254, unique=True)
     name = models.CharField(max_length=100, blank=True, validators=[validate_name])
     is_staff = models.BooleanField("staff", default=False, help_text="Can open the admin.")
@@ -75,7 +62,7 @@ class User(AbstractBaseUser, PermissionsMixin):
     theme = models.CharField(
         max_length=5, blank=True, choices=Theme.choices, default=Theme.SYSTEM, db_default=""
     )
-    # Empty: the browser's.
+    # Empty for the browser's time zone.
     time_zone = models.CharField(max_length=64, blank=True, default="", db_default="")
     date_format = models.CharField(
         max_length=3,
@@ -83,10 +70,10 @@ class User(AbstractBaseUser, PermissionsMixin):
         default=DateFormat.DAY_FIRST,
         db_default=DateFormat.DAY_FIRST.value,
     )
-    # Null: the operator created this user, who never agreed to the terms on these pages.
+    # Null for users that the operator created.
     terms_version = models.DateField(null=True, editable=False)
     terms_agreed_at = models.DateTimeField(null=True, editable=False)
-    # Null: the password is still the one that this user was created with.
+    # Null until the first change.
     password_changed_at = models.DateTimeField(null=True, editable=False)
 
     objects: ClassVar[UserManager] = UserManager()
@@ -109,12 +96,10 @@ class User(AbstractBaseUser, PermissionsMixin):
 
     @property
     def newer_terms(self) -> date | None:
-        """Return the current terms version if this user agreed only to an older one."""
         newest: date = settings.TERMS_VERSION
         return newest if self.terms_version and self.terms_version < newest else None
 
     def has_only_closed_accounts(self) -> bool:
-        """Return whether all accounts of this user are closed. False without any account."""
         closing_times = list(self.memberships.values_list("account__closed_at", flat=True))
         return bool(closing_times) and None not in closing_times
 
@@ -124,15 +109,14 @@ class AccountQuerySet(models.QuerySet["Account"]):
         return self.filter(closed_at=None)
 
     def lock_if_open(self, account: "Account") -> bool:
-        """Lock the account, or return False if it is closed. Needs a transaction.
+        """Return False if the account is closed.
 
-        Callers that count rows against a limit take this lock first: concurrent requests for one
-        account then run one after the other.
+        Callers that count rows against a limit lock it first.
         """
         return self.open().select_for_update(no_key=True).filter(pk=account.pk).first() is not None
 
     def first_owned_by(self, email: str) -> "Account | None":
-        """Return the open account that this user has owned the longest."""
+        """Return the open account that the user has owned the longest."""
         owned = self.open().filter(
             memberships__user__email=email.lower(), memberships__role=Role.OWNER
         )
@@ -144,29 +128,27 @@ class AccountQuerySet(models.QuerySet["Account"]):
 
 
 class Account(models.Model):
-    """A customer. Keys, credits, orders, and the request log belong to an account."""
-
-    public_id = models.CharField(max_length=30, unique=True, editable=False, default=account_id)
+    public_id = models.CharField(
+        "ID", max_length=30, unique=True, editable=False, default=account_id
+    )
     name = models.CharField(max_length=100, validators=[validate_name])
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     suspended_at = models.DateTimeField(null=True, blank=True, editable=False)
     closed_at = models.DateTimeField(null=True, blank=True, editable=False)
     erased_at = models.DateTimeField(null=True, blank=True, editable=False)
-    # `credits` derives this from the plan and packs. Staff may override it with the next field.
+    # Set by `credits`. Staff may override it.
     requests_per_minute = models.PositiveIntegerField(
         default=60, validators=[MinValueValidator(1)], editable=False
     )
     requests_per_minute_override = models.PositiveIntegerField(
         null=True, blank=True, validators=[MinValueValidator(1)]
     )
-    # Retention of the request log. Null: the operator's maximum. 0: nothing is logged.
+    # Retention of the request log. Null: the maximum. 0: nothing is logged.
     log_days = models.PositiveSmallIntegerField(null=True, editable=False)
-    # Older entries stay hidden, even after a longer retention is chosen later.
+    # Older entries stay hidden when the retention is raised.
     log_since = models.DateTimeField(null=True, editable=False)
-    # Identifies the content of the account's own domains: `validation` sets a random number with
-    # each change. Null: there are none.
+    # Random, for each version of the account's domains. Null: none.
     domains_version = models.BigIntegerField(null=True, editable=False)
-    # Since then, members without a second factor must set one up to open the account's pages.
     second_factor_required_at = models.DateTimeField(null=True, blank=True, editable=False)
 
     objects = AccountQuerySet.as_manager()
@@ -192,23 +174,27 @@ class Account(models.Model):
         return self.closed_at is None
 
     @property
+    def state(self) -> str:
+        if self.closed_at:
+            return "Erased" if self.erased_at else "Closed"
+        return "Suspended" if self.suspended_at else "Open"
+
+    @property
     def requires_second_factor(self) -> bool:
         return self.second_factor_required_at is not None
 
     @property
     def request_limit(self) -> int:
-        """Return the number of API requests per minute."""
         return self.requests_per_minute_override or self.requests_per_minute
 
     @property
     def log_retention_days(self) -> int:
-        """Return how many days the request log keeps entries. 0: nothing is logged."""
         max_days: int = settings.LOG_RETENTION_DAYS
         return max_days if self.log_days is None else min(self.log_days, max_days)
 
     @property
     def log_starts_at(self) -> datetime:
-        """Return when the visible request log starts. Older entries are deleted within a day."""
+        """Older entries are deleted daily."""
         retention_start = timezone.now() - timedelta(days=self.log_retention_days)
         return max(retention_start, self.log_since) if self.log_since else retention_start
 
@@ -223,7 +209,9 @@ class MembershipQuerySet(models.QuerySet["Membership"]):
 
 
 class Membership(models.Model):
-    public_id = models.CharField(max_length=30, unique=True, editable=False, default=membership_id)
+    public_id = models.CharField(
+        "ID", max_length=30, unique=True, editable=False, default=membership_id
+    )
     account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="memberships")
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="memberships")
     role = models.CharField(max_length=20, choices=Role)
@@ -259,11 +247,13 @@ class InvitationQuerySet(models.QuerySet["Invitation"]):
 
 
 class Invitation(models.Model):
-    public_id = models.CharField(max_length=30, unique=True, editable=False, default=invitation_id)
+    public_id = models.CharField(
+        "ID", max_length=30, unique=True, editable=False, default=invitation_id
+    )
     account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="invitations")
     email = models.EmailField(max_length=254)
     role = models.CharField(max_length=20, choices=Role)
-    # Only the email contains the token; the database stores its digest.
+    # A digest. Only the email has the token.
     token = models.CharField(max_length=64, unique=True, editable=False)
     invited_by = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+")
     created_at = models.DateTimeField(default=timezone.now, editable=False)
@@ -289,7 +279,7 @@ class Invitation(models.Model):
         return f"{self.email} to {self.account}"
 
     def has_authorized_inviter(self) -> bool:
-        """Return whether the inviter is still a member who may assign this role."""
+        """Return whether the inviter may still assign the role."""
         members = Membership.objects.filter(account=self.account_id, user__is_active=True)
         inviter = members.filter(user=self.invited_by_id).first()
         return inviter is not None and Role(self.role) in roles_assignable_by(Role(inviter.role))

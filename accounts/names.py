@@ -1,8 +1,4 @@
-"""Validate the names of people, accounts, and API keys, and format them for emails. Pure.
-
-Names reach other people's mailboxes, and invitations show them to people outside the account.
-So a name must not contain a link, nor text that a mail client would turn into one.
-"""
+"""Names of people, accounts and API keys, which must not look like links in emails."""
 
 import re
 import unicodedata
@@ -13,7 +9,7 @@ from django.core.exceptions import ValidationError
 from runtime.unicode import validate_line
 
 MAX_LENGTH_IN_EMAIL = 50
-# A domain alone is allowed: companies have names such as “Booking.com”. With a path it is a link.
+# A domain alone is allowed, as in the name “Booking.com”. With a path it is a link.
 _LINK = re.compile(
     r"://|\b(?:https?|ftp|mailto|tel):|\bwww\.|@|\w\.\w{2,}[/\\?#:]|\d(?:\.\d+){3}|\[[0-9a-f:]+\]"
 )
@@ -25,7 +21,6 @@ _PLAIN_ADDRESS = re.compile(r"(?!www\.)[\w.+-]+@[\w.-]+")
 
 
 def validate_name(value: str) -> None:
-    """Refuse a name that contains a link, an email address, or an unprintable character."""
     validate_line(value)
     text = _IDEOGRAPHIC_DOT.sub(".", unicodedata.normalize("NFKC", value)).casefold()
     if _LINK.search(text):
@@ -36,15 +31,12 @@ def validate_name(value: str) -> None:
 
 
 def is_plain_address(text: str) -> bool:
-    """Return whether a mail client would read the whole text as one email address."""
+    """Return whether mail clients read it as one address."""
     return len(text) <= MAX_LENGTH_IN_EMAIL and _PLAIN_ADDRESS.fullmatch(text) is not None
 
 
 def format_for_email(name: str) -> str:
-    """Format the name for an email to members.
-
-    Breaks up links in names that were saved before `validate_name` existed.
-    """
+    """Break up links in names that were saved before `validate_name` existed."""
     with suppress(ValidationError):
         validate_name(name)
         return name
@@ -52,7 +44,7 @@ def format_for_email(name: str) -> str:
 
 
 def quoted_name(name: str) -> str:
-    """Quote and shorten the name for an email to someone outside the account."""
+    """Quote and shorten a name, for emails to outsiders."""
     text = _QUOTES.sub("'", _without_links(name))
     if len(text) > MAX_LENGTH_IN_EMAIL:
         text = text[: MAX_LENGTH_IN_EMAIL - 1].rstrip() + "…"
@@ -60,7 +52,7 @@ def quoted_name(name: str) -> str:
 
 
 def _without_links(name: str) -> str:
-    """Break up anything a mail client would turn into a link, with visible characters only."""
+    """Break up links, with visible characters only."""
     text = unicodedata.normalize("NFKC", name)
     text = _WWW.sub("www ", text.replace("://", " ").replace("@", " at "))
     text = _DOT_INSIDE.sub(r"\1 ", text)

@@ -1,5 +1,3 @@
-"""View decorators that check the role of the signed-in member."""
-
 from collections.abc import Callable
 from functools import wraps
 from typing import cast
@@ -16,8 +14,6 @@ AccountView = Callable[..., HttpResponseBase]
 
 
 def require_permission(permission: TeamPermission) -> Callable[[AccountView], AccountView]:
-    """Call the view only for members whose role has the permission."""
-
     def decorate(view: AccountView) -> AccountView:
         @wraps(view)
         def guarded(request: HttpRequest, *args: object, **kwargs: object) -> HttpResponseBase:
@@ -39,8 +35,6 @@ def require_permission(permission: TeamPermission) -> Callable[[AccountView], Ac
 
 
 def redirect_get_to(page: str) -> Callable[[AccountView], AccountView]:
-    """Redirect GET requests to the page whose form posts to the view."""
-
     def decorate(view: AccountView) -> AccountView:
         @wraps(view)
         @require_http_methods(["GET", "HEAD", "POST"])

@@ -1,5 +1,3 @@
-"""Types of requests after the middleware has run."""
-
 from typing import TYPE_CHECKING
 
 from runtime.http.request import IdentifiedRequest
@@ -9,21 +7,20 @@ if TYPE_CHECKING:
 
 
 class SiteRequest(IdentifiedRequest):
-    # Set on the page of a password reset link.
+    # Set when a password is reset.
     password_reset_user: "User"
     account: "Account | None"
     membership: "Membership | None"
     memberships: "list[Membership]"
-    # Loaded from the database already, unlike `user`. Error pages use it.
+    # Unlike `user`, loaded already, for error pages.
     signed_in_user: "User | None"
-    # The account requires a second factor that this member doesn't have.
+    # The account requires a second factor, and the member has none.
     must_add_factor: bool
-    # The page to open once the required factor is set up, or nothing.
     continue_to: str
 
 
 class AccountRequest(SiteRequest):
-    """A request of a signed-in user in an open account. `require_permission` guarantees this."""
+    """A request that has passed `require_permission`."""
 
     user: "User"
     account: "Account"

@@ -1,4 +1,4 @@
-"""Daily jobs that erase or delete personal data. Each can safely run any number of times."""
+"""Erase personal data, daily. Each job can run again."""
 
 from datetime import timedelta
 
@@ -22,10 +22,10 @@ def erase_closed_accounts() -> None:
 
 @transaction.atomic
 def erase_account(*, account: Account) -> None:
-    """Erase the personal data of an account. Its row stays because the ledger refers to it."""
+    """The row stays for the ledger."""
     due = Account.objects.due_for_erasure().select_for_update().filter(pk=account.pk).first()
     if due is None:
-        # Since the query for due accounts, it was reopened, or another worker erased it.
+        # Reopened or erased since the query.
         return
     for erase in hooks.on_account_erased:
         erase(account=due)
@@ -38,12 +38,11 @@ def erase_account(*, account: Account) -> None:
     due.name = "Closed account"
     due.erased_at = timezone.now()
     due.save(update_fields=["name", "erased_at"])
-    # Must come last: the database refuses to delete audit entries until `erased_at` is set.
+    # Last, as the database refuses it until `erased_at` is set.
     due.audit_entries.all().delete()
 
 
 def _erase_user(user: User) -> None:
-    """Delete the user, and erase their address wherever it appears outside the account."""
     Mail.objects.filter(to=user.email).delete()
     Invitation.objects.filter(email=user.email).delete()
     AuditEntry.objects.filter(actor=user).update(actor_name=ERASED, ip=None)
@@ -56,7 +55,7 @@ def _erase_user(user: User) -> None:
 
 
 def delete_unconfirmed_users() -> None:
-    """Delete users who never confirmed their address, so that it can sign up again."""
+    """Delete unconfirmed users, so that their address can sign up again."""
     before = timezone.now() - timedelta(days=settings.UNCONFIRMED_SIGN_UP_DAYS)
     for user in User.objects.never_confirmed().filter(date_joined__lt=before):
         delete_unconfirmed_sign_up(email=user.email)
@@ -64,10 +63,9 @@ def delete_unconfirmed_users() -> None:
 
 @transaction.atomic
 def delete_unconfirmed_sign_up(*, email: str, keep: User | None = None) -> bool:
-    """Delete the unconfirmed user with this address, and the account the sign-up opened.
+    """Delete the unconfirmed user, except `keep`, and the account it opened.
 
-    `keep`: a user to leave alone. Returns whether a user was deleted. The row lock makes sure that
-    only one of several concurrent requests with the same address finds the user.
+    The row lock lets only one of several concurrent requests find the user.
     """
     unconfirmed = User.objects.never_confirmed().filter(email=email)
     if keep is not None:
@@ -83,7 +81,7 @@ def delete_unconfirmed_sign_up(*, email: str, keep: User | None = None) -> bool:
 
 
 def _delete_or_anonymize(account: Account) -> None:
-    """Delete the account. If the ledger refers to it, keep it closed and without its name."""
+    """Delete the account, or close and rename it if the ledger refers to it."""
     account.name = "Closed account"
     account.closed_at = account.erased_at = timezone.now()
     account.save(update_fields=["name", "closed_at", "erased_at"])
@@ -95,9 +93,8 @@ def _delete_or_anonymize(account: Account) -> None:
 
 
 def delete_expired_sessions() -> None:
-    """Delete expired sessions, and the IP address and browser recorded for each."""
     Session.objects.filter(expire_date__lt=timezone.now()).delete()
-    # The session of a newer row may not be committed yet.
+    # A newer session may not be committed yet.
     before = timezone.now() - timedelta(seconds=settings.SESSION_COOKIE_AGE)
     existing = Session.objects.values("session_key")
     UserSession.objects.filter(created_at__lt=before).exclude(session_key__in=existing).delete()

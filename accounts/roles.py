@@ -1,5 +1,3 @@
-"""Define what each role may do. Views, templates, and tests read this one table."""
-
 from enum import StrEnum
 
 from django.db.models import TextChoices
@@ -33,21 +31,20 @@ ROLES_BY_PERMISSION: dict[TeamPermission, frozenset[Role]] = {
     TeamPermission.RENAME_ACCOUNT: frozenset({Role.OWNER, Role.ADMIN}),
     TeamPermission.EXPORT_ACCOUNT: frozenset({Role.OWNER, Role.ADMIN}),
     TeamPermission.CLOSE_ACCOUNT: frozenset({Role.OWNER}),
-    # The audit log shows when and from where each member signed in.
+    # It shows members' IP addresses.
     TeamPermission.VIEW_AUDIT_LOG: frozenset({Role.OWNER, Role.ADMIN}),
     TeamPermission.MANAGE_TEAM: frozenset({Role.OWNER, Role.ADMIN}),
     TeamPermission.REQUIRE_SECOND_FACTOR: frozenset({Role.OWNER}),
     TeamPermission.MANAGE_KEYS: frozenset({Role.OWNER, Role.ADMIN, Role.DEVELOPER}),
-    # Request log retention, and erasure of addresses.
+    # Retention and erasure.
     TeamPermission.MANAGE_DATA: frozenset({Role.OWNER, Role.ADMIN}),
-    # Those that the account allows or denies. Any key can change them, too.
+    # Developers create keys, and any key can change domains.
     TeamPermission.MANAGE_DOMAINS: frozenset({Role.OWNER, Role.ADMIN, Role.DEVELOPER}),
     TeamPermission.BUY: frozenset({Role.OWNER, Role.ADMIN, Role.BILLING}),
-    # The playground and lists spend credits. Lists also contain addresses.
+    # The playground and lists spend credits, and lists show addresses.
     TeamPermission.VALIDATE: frozenset({Role.OWNER, Role.ADMIN, Role.DEVELOPER}),
 }
 
-# Shown on the team page and in invitations.
 ROLE_DESCRIPTIONS: dict[Role, str] = {
     Role.OWNER: "Full access, including closing the account.",
     Role.ADMIN: "Full access, except for closing the account and managing owners.",
@@ -62,7 +59,6 @@ def has_permission(role: Role, permission: TeamPermission) -> bool:
 
 
 def roles_assignable_by(role: Role) -> list[Role]:
-    """Return the roles that this role may assign. It may change or remove members with these."""
     if role == Role.OWNER:
         return list(Role)
     if has_permission(role, TeamPermission.MANAGE_TEAM):
@@ -71,7 +67,7 @@ def roles_assignable_by(role: Role) -> list[Role]:
 
 
 def who_has(permission: TeamPermission) -> str:
-    """Name the roles that have the permission: `an owner, admin, or billing member`."""
+    """Name the roles: `an owner, admin, or billing member`."""
     roles = [role for role in Role if has_permission(role, permission)]
     *others, last = ["billing member" if role == Role.BILLING else role.value for role in roles]
     if not others:

@@ -1,7 +1,3 @@
-"""Create users, record their agreement to the terms, and open, rename, suspend, export, close, and
-reopen accounts.
-"""
-
 from contextlib import suppress
 
 from allauth.account.models import EmailAddress
@@ -12,7 +8,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from accounts import audit, emails, hooks
-from accounts.models import Account, AuditEntry, Invitation, Membership, User
+from accounts.models import Account, Invitation, Membership, User
 from accounts.names import validate_name
 from accounts.roles import Role
 
@@ -20,7 +16,7 @@ MAX_OWNED_ACCOUNTS = 5
 
 
 class TooManyAccounts(Exception):
-    """Raised if the user owns as many accounts as allowed. The text is shown to them."""
+    """Raised with a text for a user who owns too many accounts."""
 
 
 @transaction.atomic
@@ -35,11 +31,8 @@ def open_account(*, user: User, name: str = "", ip: str | None = None) -> Accoun
 
 @transaction.atomic
 def open_another_account(*, user: User, name: str, ip: str | None = None) -> Account:
-    """Open a further account for this user, up to a limit.
-
-    Without the limit, one user could get any number of free credits and invitation emails.
-    """
-    # The lock makes concurrent requests count one after the other.
+    """Limit accounts: each gets free credits and can send invitations."""
+    # Locked, so that concurrent requests can't both pass the limit.
     User.objects.select_for_update(no_key=True).get(pk=user.pk)
     owned = Account.objects.open().filter(memberships__user=user, memberships__role=Role.OWNER)
     if owned.count() >= MAX_OWNED_ACCOUNTS:
@@ -47,7 +40,7 @@ def open_another_account(*, user: User, name: str, ip: str | None = None) -> Acc
             f"You already own {MAX_OWNED_ACCOUNTS} accounts, the maximum. Close one first."
         )
     account = open_account(user=user, name=name, ip=ip)
-    # Users who joined by invitation confirmed their address before they owned an account.
+    # Users who joined by invitation confirmed their address before.
     run_email_confirmed_hooks(user=user)
     return account
 
@@ -60,14 +53,14 @@ def rename_user(*, user: User, name: str, account: Account | None, ip: str | Non
 
 
 def change_preferences(*, user: User, theme: str, time_zone: str, date_format: str) -> None:
-    """Save how pages look for this user. Not audited: it concerns no one else."""
+    """Preferences aren't audited, as they concern no one else."""
     user.theme, user.time_zone, user.date_format = theme, time_zone, date_format
     user.save(update_fields=["theme", "time_zone", "date_format"])
 
 
 @transaction.atomic
 def create_confirmed_user(*, email: str, password: str, staff: bool = False) -> User:
-    """Create a user whose address the operator vouches for, without an account."""
+    """The operator vouches for the address."""
     create = User.objects.create_superuser if staff else User.objects.create_user
     user = create(email, password)
     EmailAddress.objects.create(user=user, email=user.email, primary=True, verified=True)
@@ -75,10 +68,6 @@ def create_confirmed_user(*, email: str, password: str, staff: bool = False) -> 
 
 
 def run_email_confirmed_hooks(*, user: User, by_operator: bool = False) -> None:
-    """Run the hooks for a user whose address is confirmed, such as granting sign-up credits.
-
-    `by_operator`: the operator created the user, who did not sign up.
-    """
     for handle in hooks.on_email_confirmed:
         handle(user=user, by_operator=by_operator)
 
@@ -95,10 +84,7 @@ def rename_account(*, account: Account, name: str, actor: User, ip: str | None =
 def change_log_days(
     *, account: Account, days: int | None, actor: User, ip: str | None = None
 ) -> None:
-    """Set the retention of the request log. None: the operator's maximum.
-
-    A daily job deletes older entries.
-    """
+    """None means the maximum. A daily job deletes older entries."""
     before = account.log_retention_days
     account.log_days = days
     account.log_since = account.log_starts_at
@@ -111,7 +97,7 @@ def change_log_days(
 def suspend_account(
     *, account: Account, actor: User, reason: str = "", ip: str | None = None
 ) -> None:
-    """Suspend the account. The audit log, which its owners and admins read, has the reason."""
+    """Owners and admins read the reason in the audit log."""
     if Account.objects.filter(pk=account.pk, suspended_at=None).update(suspended_at=timezone.now()):
         audit.record(account, actor, "account.suspended", reason or account.name, ip)
 
@@ -136,12 +122,8 @@ def close_account(*, account: Account, actor: User, ip: str | None = None) -> No
         if membership.role == Role.OWNER:
             emails.queue_account_closed(account=account, to=membership.user.email)
         if not membership.user.memberships.in_open_accounts().exists():
-            _end_sessions(membership.user)
-
-
-def _end_sessions(user: User) -> None:
-    for session in UserSession.objects.filter(user=user):
-        session.end()
+            for session in UserSession.objects.filter(user=membership.user):
+                session.end()
 
 
 @transaction.atomic
@@ -155,7 +137,7 @@ def reopen_account(*, account: Account, actor: User, ip: str | None = None) -> N
 
 @transaction.atomic
 def export_account(*, account: Account, actor: User, ip: str | None = None) -> dict[str, object]:
-    """Export all data of the account. Upper layers add their sections through a hook."""
+    """Upper layers add sections."""
     audit.record(account, actor, "account.exported", account.name, ip)
     export: dict[str, object] = {
         "exported_at": timezone.now(),
@@ -167,44 +149,40 @@ def export_account(*, account: Account, actor: User, ip: str | None = None) -> d
             "log_days": account.log_retention_days,
             "requires_second_factor": account.requires_second_factor,
         },
-        "members": [_export_member(m) for m in account.memberships.select_related("user")],
+        "members": [
+            {
+                "email": membership.user.email,
+                "name": membership.user.name,
+                "role": membership.role,
+                "joined_at": membership.joined_at,
+                "terms_version": membership.user.terms_version,
+                "terms_agreed_at": membership.user.terms_agreed_at,
+            }
+            for membership in account.memberships.select_related("user")
+        ],
         "invitations": list(
             Invitation.objects.pending()
             .filter(account=account)
             .values("email", "role", "created_at", "expires_at")
         ),
-        "audit_log": [_export_entry(entry) for entry in account.audit_entries.iterator()],
+        "audit_log": [
+            {
+                "at": entry.at,
+                "who": entry.who,
+                "action": entry.action,
+                "what": entry.action_label,
+                "target": entry.target,
+                "ip": entry.shown_ip,
+            }
+            for entry in account.audit_entries.iterator()
+        ],
     }
     for export_sections in hooks.on_account_exported:
         export.update(export_sections(account=account))
     return export
 
 
-def _export_entry(entry: AuditEntry) -> dict[str, object]:
-    return {
-        "at": entry.at,
-        "who": entry.who,
-        "action": entry.action,
-        "what": entry.action_label,
-        "target": entry.target,
-        "ip": entry.shown_ip,
-    }
-
-
-def _export_member(membership: Membership) -> dict[str, object]:
-    user = membership.user
-    return {
-        "email": user.email,
-        "name": user.name,
-        "role": membership.role,
-        "joined_at": membership.joined_at,
-        "terms_version": user.terms_version,
-        "terms_agreed_at": user.terms_agreed_at,
-    }
-
-
 def _default_account_name(user: User) -> str:
-    """Return the part of the address before the @, or a generic name if it isn't allowed."""
     name = user.email.partition("@")[0][:100]
     with suppress(ValidationError):
         validate_name(name)
@@ -214,7 +192,7 @@ def _default_account_name(user: User) -> str:
 
 @transaction.atomic
 def agree_to_terms(*, user: User, account: Account | None, ip: str | None = None) -> None:
-    """Record agreement to the current terms, which include the data processing agreement."""
+    """The terms include the data processing agreement."""
     user.terms_version = settings.TERMS_VERSION
     user.terms_agreed_at = timezone.now()
     user.save(update_fields=["terms_version", "terms_agreed_at"])

@@ -1,8 +1,4 @@
-"""Invite members, accept invitations, change roles, and remove members.
-
-Each function locks the account first, then reads the roles again: a promotion, removal, or closure
-that was committed after the page was rendered counts.
-"""
+"""Each function locks the account, then reads roles again: they may have changed since the page."""
 
 import secrets
 from datetime import timedelta
@@ -22,14 +18,14 @@ MAX_INVITATIONS_PER_DAY = 50
 
 
 class TeamError(Exception):
-    """Raised for a change that the rules of a team forbid. The text is shown to the member."""
+    """Raised with a text for the member if a rule forbids the change."""
 
 
 @transaction.atomic
 def invite_member(
     *, account: Account, email: str, role: Role, actor: User, ip: str | None = None
 ) -> Invitation:
-    """Invite an address. The new link replaces an earlier one, unless its email was dropped."""
+    """The new link replaces an earlier one, unless its email was dropped."""
     email = email.lower()
     _lock(account)
     _require_assignable(account, actor, role)
@@ -60,7 +56,7 @@ def invite_member(
 
 @transaction.atomic
 def accept_invitation(*, invitation: Invitation, user: User, ip: str | None = None) -> Membership:
-    """Add the user to the account. Only users with a confirmed address can sign in."""
+    """Add the user, who confirmed the address to sign in."""
     _lock(invitation.account)
     pending = Invitation.objects.pending().filter(pk=invitation.pk, email=user.email).first()
     if pending is None or not pending.has_authorized_inviter():
@@ -99,7 +95,7 @@ def change_role(*, membership: Membership, role: Role, actor: User, ip: str | No
 
 @transaction.atomic
 def remove_member(*, membership: Membership, actor: User, ip: str | None = None) -> None:
-    """Remove a member. Members may always remove themselves, except the last owner."""
+    """Members may remove themselves, except the last owner."""
     _lock(membership.account)
     membership = _reload(membership)
     user = membership.user
@@ -116,7 +112,7 @@ def remove_member(*, membership: Membership, actor: User, ip: str | None = None)
 
 
 def _withdraw_unauthorized(inviter: Membership, actor: User, ip: str | None) -> None:
-    """Withdraw the pending invitations whose role this member may no longer assign."""
+    """Withdraw invitations whose role this member may no longer assign."""
     for invitation in inviter.account.invitations.pending().filter(invited_by=inviter.user):
         if not invitation.has_authorized_inviter():
             audit.record(inviter.account, actor, "invitation.withdrawn", invitation.email, ip)
@@ -124,7 +120,7 @@ def _withdraw_unauthorized(inviter: Membership, actor: User, ip: str | None) -> 
 
 
 def _lock(account: Account) -> None:
-    """Lock the account. Otherwise two concurrent requests could each remove the other's owner."""
+    """Lock the account, or two requests could each remove the other's owner."""
     if not Account.objects.lock_if_open(account):
         raise TeamError("This account is closed.")
 
@@ -145,7 +141,6 @@ def _require_assignable(account: Account, actor: User, *roles: Role) -> None:
 
 
 def _check_invitation_limits(account: Account, actor: User, email: str) -> None:
-    """Limit invitations per account and per user, so that they can't be used to send spam."""
     if account.invitations.pending().exclude(email=email).count() >= MAX_PENDING_INVITATIONS:
         raise TeamError(
             f"This account already has {MAX_PENDING_INVITATIONS} pending invitations, the maximum. "

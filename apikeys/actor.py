@@ -10,7 +10,7 @@ from apikeys.request import ApiCall
 
 @dataclass(frozen=True, slots=True)
 class Actor:
-    """Who acts for an account: a member in the dashboard, a key through the API, or neither."""
+    """A member in the dashboard, an API key, or the service itself."""
 
     account: Account
     user: User | None = None
@@ -32,5 +32,4 @@ class Actor:
         return f"API key {self.key.name}" if self.key else audit.SYSTEM
 
     def record(self, action: str, target: str) -> None:
-        """Add an entry to the account's audit log."""
         audit.record(self.account, self.user, action, target, self.ip, anonymous_name=self.name)

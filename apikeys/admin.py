@@ -1,5 +1,3 @@
-"""Admin pages for API keys and refusals. They never show a secret or its digest."""
-
 from typing import Any
 
 from django.contrib import admin
@@ -25,12 +23,6 @@ class ApiKeyAdmin(ReadOnlyAdmin):
     exclude = ("digest", "form_token")
     readonly_fields = ("credits_used",)
     actions = ("revoke",)
-
-    @admin.display
-    def state(self, key: ApiKey) -> str:
-        if key.is_revoked:
-            return "Revoked"
-        return "Expired" if key.is_expired else "Active"
 
     @admin.display(description="credits this month")
     def credits_used(self, key: ApiKey) -> str:

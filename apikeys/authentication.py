@@ -1,4 +1,4 @@
-"""Authentication by `Authorization: Bearer svc_live_…`, never by URL, cookie or body."""
+"""Authenticate by `Authorization: Bearer svc_live_…`, never by URL, cookie or body."""
 
 from functools import cache
 
@@ -15,7 +15,6 @@ from runtime.logging import formatters
 
 class BearerAuthentication(BaseAuthentication):
     def __init__(self, account_relations: tuple[str, ...] = ()) -> None:
-        """Set up the lookup, which reads `account_relations` in the key's query."""
         self.lookup = lookup_for(account_relations)
 
     def authenticate(self, request: Request) -> tuple[Account, ApiKey] | None:
@@ -39,7 +38,7 @@ def lookup_for(account_relations: tuple[str, ...]) -> KeyLookup:
 
 
 def find_key(secret: str, lookup: KeyLookup) -> ApiKey:
-    """Return the key, with no query for a mistyped secret and one for any other."""
+    """Return the key, without a query if the secret is mistyped."""
     key = lookup.find(secret) if crypto.is_well_formed(secret) else None
     if key is None:
         raise unauthorized("invalid_api_key")

@@ -1,5 +1,3 @@
-"""What an API key uses of its credits per month, and how pages and emails describe it. Pure."""
-
 from dataclasses import dataclass
 from datetime import date
 
@@ -7,22 +5,17 @@ from django.template.defaultfilters import pluralize
 
 from runtime.dates import next_month
 
-# The highest limit that can be set.
 MAX_CREDITS_PER_MONTH = 1_000_000_000
-# An email says when as much of a limit is used.
+# An email warns at this share.
 WARNING_PERCENT = 80
 
 
 @dataclass(frozen=True, slots=True)
 class CreditUse:
-    """What counts toward a key's limit in a month."""
-
     limit: int
-    # Charged in this month.
     charged: int
-    # Held for lists that haven't ended.
+    # For unfinished lists.
     held: int
-    # The first day of the month.
     month: date
 
     @property
@@ -36,11 +29,10 @@ class CreditUse:
 
     @property
     def percent(self) -> int:
-        """Return the used share of the limit, at most 100."""
         return min(100, 100 * self.used // self.limit)
 
     def nears_limit(self, added: int) -> bool:
-        """Return whether the credits that were added last reach the percentage of the email."""
+        """Return whether the credits added last reached the warning."""
         warned_at = -(-self.limit * WARNING_PERCENT // 100)
         return self.used - added < warned_at <= self.used < self.limit
 
@@ -50,14 +42,14 @@ class CreditUse:
 
     @property
     def amount(self) -> str:
-        """Say how much is used: "1,240 of 5,000 credits used in November"."""
+        """Return "1,240 of 5,000 credits used in November"."""
         held = f" ({self.held:,} of them held for lists)" if self.held else ""
         unit = f"credit{pluralize(self.limit)}"
         return f"{self.used:,} of {self.limit:,} {unit} used in {self.month:%B}{held}"
 
     @property
     def reset(self) -> str:
-        """Say when the use starts at 0 again: "resets on December 1 (UTC)"."""
+        """Return "resets on December 1 (UTC)"."""
         return f"resets on {self.resets_on:%B} {self.resets_on.day} (UTC)"
 
     @property

@@ -1,8 +1,6 @@
-"""Generate, check and digest the secrets of API keys.
+"""Secrets of API keys: `svc_live_`, 32 random characters, and a checksum of 6.
 
-A secret is `svc_live_`, 32 random characters, and a checksum of 6 characters over everything before
-it. The checksum detects a truncated or mistyped secret without a query; the fixed format lets
-secret scanners find leaked ones.
+The checksum finds mistyped secrets without a query. The format lets scanners find leaked ones.
 """
 
 import hmac
@@ -39,7 +37,7 @@ def is_well_formed(secret: str) -> bool:
 
 
 def contains_secret(text: str) -> bool:
-    """Return whether the text contains the prefix, or the part of a secret that follows it."""
+    """Find secrets without the prefix, too."""
     if PREFIX in text.lower():
         return True
     length = RANDOM_LENGTH + CHECKSUM_LENGTH
@@ -55,5 +53,4 @@ def digest(secret: str, pepper: str) -> str:
 
 
 def first_and_last_four(secret: str) -> tuple[str, str]:
-    """Return the characters that pages show of a secret, to tell keys apart."""
     return secret[len(PREFIX) :][:4], secret[-4:]

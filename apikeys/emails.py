@@ -1,5 +1,3 @@
-"""Emails about keys, for the account's owners and admins and for the key's creator."""
-
 from django.utils.formats import date_format
 
 from accounts.emails import link, queue_email
@@ -54,7 +52,6 @@ def describe_access(key: ApiKey) -> str:
 
 
 def describe_old_key(key: ApiKey) -> str:
-    """Say until when a rotated key works."""
     if key.is_revoked or key.expires_at is None:
         return f"The old key, {key.display}, no longer works."
     end = date_format(key.expires_at, "DATETIME_FORMAT")
@@ -62,7 +59,6 @@ def describe_old_key(key: ApiKey) -> str:
 
 
 def describe_need(key: ApiKey) -> str:
-    """Say whether a key that expires soon is in use, and how to replace it."""
     if key.last_used_at:
         advice = "This key is in use. Rotate it before then"
     else:
@@ -71,7 +67,6 @@ def describe_need(key: ApiKey) -> str:
 
 
 def describe_use(use: CreditUse) -> str:
-    """Say that a key's credits are used up, and until when its requests are refused."""
     reset = f"{use.resets_on:%B} {use.resets_on.day}"
     return f"{use.amount}. Requests that cost credits are refused until {reset} (UTC)."
 
@@ -82,35 +77,23 @@ def _queue_limit(template: str, key: ApiKey, **extra: object) -> None:
 
 
 def _queue(template: str, key: ApiKey, actor: User | None, **extra: object) -> None:
+    members = list(key.account.memberships.select_related("user").order_by("pk"))
+    # Never name staff: only the audit log does.
+    name = "Our support team"
+    if actor and actor in [member.user for member in members]:
+        name = format_for_email(actor.name) or actor.email
     context = {
         "key": key,
         "account": key.account,
-        "actor": _actor_name(actor, key),
+        "actor": name,
         "rows": _key_rows(key),
         "link": link("apikeys:show-keys"),
         **extra,
     }
-    for email in _recipients(key):
-        queue_email(email, template, context)
+    for member in members:
+        if member.role in NOTIFIED_ROLES or member.user_id == key.created_by_id:
+            queue_email(member.user.email, template, context)
 
 
 def _key_rows(key: ApiKey) -> list[EmailRow]:
     return [EmailRow("Name", format_for_email(key.name)), EmailRow("Key", key.display)]
-
-
-def _actor_name(actor: User | None, key: ApiKey) -> str:
-    """Return a member's name, but never a staff user's: only the audit log has that."""
-    is_member = actor is not None and key.account.memberships.filter(user=actor).exists()
-    return (
-        format_for_email(actor.name) or actor.email if actor and is_member else "Our support team"
-    )
-
-
-def _recipients(key: ApiKey) -> list[str]:
-    """Return the recipients' addresses. A creator who left the account is not among them."""
-    members = key.account.memberships.select_related("user").order_by("pk")
-    return [
-        member.user.email
-        for member in members
-        if member.role in NOTIFIED_ROLES or member.user_id == key.created_by_id
-    ]

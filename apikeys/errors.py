@@ -1,24 +1,23 @@
-"""The shape of the API's error responses."""
-
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 
 import orjson
 from django.conf import settings
 from django.utils import timezone
 from rest_framework.exceptions import APIException
 
-from apikeys.refusals import REFUSALS, Refusal
+from apikeys.refusals import REFUSALS, ApiRefusal
 
 __all__ = [
     "REFUSALS",
     "SAMPLE_DETAILS",
     "SAMPLE_PARAMS",
     "ApiError",
-    "Refusal",
+    "ApiRefusal",
     "daily_limit_exceeded",
+    "limit_exceeded",
     "unauthorized",
     "unavailable",
 ]
@@ -28,14 +27,14 @@ REALM = 'Bearer realm="api"'
 
 @dataclass(eq=False)
 class ApiError(APIException):
-    """Raised in a view under /v1, this becomes the error response."""
+    """Raised in a view under /v1, it becomes the response."""
 
     code: str
     message: str = ""
     param: str | None = None
     details: Mapping[str, object] = field(default_factory=dict)
     headers: dict[str, str] = field(default_factory=dict)
-    # The sandbox simulates it.
+    # Whether the sandbox simulates it.
     is_sandbox: bool = False
 
     def __str__(self) -> str:
@@ -62,7 +61,6 @@ class ApiError(APIException):
         )
 
 
-# Sample values of `param` and `details`, for the sandbox and the OpenAPI document.
 SAMPLE_PARAMS = {
     "missing_field": "email",
     "invalid_field": "email",
@@ -70,6 +68,7 @@ SAMPLE_PARAMS = {
     "batch_larger_than_limit": "emails",
     "confirmation_required": "column",
     "idempotency_key_reused": "Idempotency-Key",
+    "max_credits_exceeded": "max_credits",
 }
 SAMPLE_DETAILS: dict[str, Mapping[str, object]] = {
     "batch_larger_than_limit": {"limit": 60},
@@ -89,6 +88,7 @@ SAMPLE_DETAILS: dict[str, Mapping[str, object]] = {
         "resets_at": "2026-12-01T00:00:00Z",
         "key_url": "…",
     },
+    "max_credits_exceeded": {"required": 48_120, "max_credits": 40_000},
     "rate_limit_exceeded": {
         "limit": 60,
         "window": 60,
@@ -100,20 +100,25 @@ SAMPLE_DETAILS: dict[str, Mapping[str, object]] = {
 
 
 def unauthorized(code: str) -> ApiError:
-    """Return a 401 with the challenge of RFC 6750, which has an error only if a key was sent."""
+    """Return a 401 with RFC 6750's challenge, which has an error only if a key was sent."""
     error = "" if code == "missing_api_key" else ', error="invalid_token"'
     return ApiError(code, headers={"WWW-Authenticate": REALM + error})
 
 
 def daily_limit_exceeded(what: str, *, limit: int, ends: datetime) -> ApiError:
-    """Return a 429 for a limit per 24 hours. `what`: "take 5 samples". `ends`: when to retry."""
+    """Return a 429 for a limit per 24 hours."""
+    return limit_exceeded(f"{what} in 24 hours", limit=limit, window=timedelta(days=1), ends=ends)
+
+
+def limit_exceeded(what: str, *, limit: int, window: timedelta, ends: datetime) -> ApiError:
+    """Return a 429. `what`: "take 5 samples per day"."""
     wait = max(1, math.ceil((ends - timezone.now()).total_seconds()))
     return ApiError(
         "rate_limit_exceeded",
-        f"You can {what} in 24 hours. Try again at {ends:%H:%M} UTC.",
+        f"You can {what}. Try again at {ends:%H:%M} UTC on {ends:%B} {ends.day}.",
         details={
             "limit": limit,
-            "window": 24 * 3600,
+            "window": int(window.total_seconds()),
             "retry_after": wait,
             "reset": int(ends.timestamp()),
         },
@@ -122,7 +127,7 @@ def daily_limit_exceeded(what: str, *, limit: int, ends: datetime) -> ApiError:
 
 
 def unavailable(retry_after: int = 5, *, charged: bool | None = False) -> ApiError:
-    """Return a 503. `charged` is None if the charge's outcome is unknown."""
+    """Return a 503. `charged` is None if it is unknown."""
     message = "" if charged is False else _OUTCOME_UNKNOWN
     details = {"retry_after": retry_after, "charged": charged}
     return ApiError("service_unavailable", message, details=details)

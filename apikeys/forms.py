@@ -93,7 +93,7 @@ class RotateKeyForm(OneTimeForm):
 def _normalize_network(text: str) -> str:
     try:
         network = ip_network(text, strict=False)
-        # A zone such as in fe80::1%eth0 is local to one machine; no caller's address has one.
+        # No caller's address has a zone, as in fe80::1%eth0.
         if "%" in text:
             raise ValueError
     except ValueError:
@@ -101,7 +101,7 @@ def _normalize_network(text: str) -> str:
             f"“{text}” isn't an IP address or network. "
             "Use a format such as 203.0.113.7 or 203.0.113.0/24."
         ) from None
-    # ApiKey.allows compares IPv4 callers by their IPv4 address, so store mapped ones as IPv4.
+    # ApiKey.allows compares IPv4 addresses, so unmap them.
     mapped = getattr(network.network_address, "ipv4_mapped", None)
     if mapped is not None and network.prefixlen >= 96:
         return f"{mapped}/{network.prefixlen - 96}"

@@ -1,5 +1,3 @@
-"""What the layers above do for keys: after a response of the API, and to find a key's use."""
-
 from collections.abc import Sequence
 from typing import Protocol
 
@@ -17,7 +15,7 @@ class ApiResponded(Protocol):
 
 class FindCreditUse(Protocol):
     def __call__(self, *, keys: Sequence[ApiKey]) -> dict[int, CreditUse]:
-        """Return this month's use of the keys that have a limit, by primary key."""
+        """Return this month's use of keys with a limit."""
 
 
 on_api_response = Hook[ApiResponded]("ON_API_RESPONSE")

@@ -1,6 +1,6 @@
-"""The 401 for requests without a Bearer token, which says where else a key was sent.
+"""The 401 without a Bearer token. It says where else a key was sent.
 
-A misplaced key is never accepted, compared with stored keys, or repeated in the response.
+A misplaced key is never accepted, looked up, or repeated.
 """
 
 from base64 import b64decode
@@ -24,7 +24,7 @@ MESSAGES = {
 
 
 def missing_api_key(meta: Mapping[str, str]) -> ApiError:
-    """Return the error for a request with these WSGI variables."""
+    """Return the 401. `meta`: the WSGI variables."""
     error = unauthorized("missing_api_key")
     place = _find_misplaced_key(meta)
     if place is not None:

@@ -1,5 +1,3 @@
-"""Permissions that every API request needs: 401 and 403. The credits package checks the 402."""
-
 from django.conf import settings
 from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
@@ -11,7 +9,7 @@ from apikeys.request import ApiRequest
 
 
 class ApiPermission(BasePermission):
-    """Base class of permissions that raise an ApiError, because each refusal has its own code."""
+    """Raise an ApiError instead of returning False, as each refusal has its code."""
 
     def has_permission(self, request: Request, view: APIView) -> bool:
         self.check(ApiRequest.of(request))
@@ -28,7 +26,7 @@ class HasApiKey(ApiPermission):
 
 
 class UsesHttps(ApiPermission):
-    """Refuse plain HTTP. A redirect would hide that the key has been sent unencrypted."""
+    """Refuse plain HTTP. A redirect would hide that the key was sent unencrypted."""
 
     def check(self, request: ApiRequest) -> None:
         if settings.PRODUCTION and not request.is_secure():

@@ -1,40 +1,35 @@
-"""The error codes of the API, with their texts.
-
-REFUSALS is append-only, as clients depend on the codes. The errors page and the OpenAPI document
-are generated from it.
-"""
+"""The API's error codes. Append-only, as clients depend on them."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Refusal:
+class ApiRefusal:
     status: int
     type: str
-    # The default, for errors raised without a message.
     message: str
-    # Shown on the errors page.
+    # For the errors page.
     cause: str
     cure: str
 
 
-def _invalid_request(message: str, cause: str, cure: str, status: int = 400) -> Refusal:
-    return Refusal(status, "invalid_request_error", message, cause, cure)
+def _invalid_request(message: str, cause: str, cure: str, status: int = 400) -> ApiRefusal:
+    return ApiRefusal(status, "invalid_request_error", message, cause, cure)
 
 
-def _conflict(message: str, cause: str, cure: str) -> Refusal:
-    return Refusal(409, "conflict_error", message, cause, cure)
+def _conflict(message: str, cause: str, cure: str) -> ApiRefusal:
+    return ApiRefusal(409, "conflict_error", message, cause, cure)
 
 
-def _unauthenticated(message: str, cause: str, cure: str) -> Refusal:
-    return Refusal(401, "authentication_error", message, cause, cure)
+def _unauthenticated(message: str, cause: str, cure: str) -> ApiRefusal:
+    return ApiRefusal(401, "authentication_error", message, cause, cure)
 
 
-def _forbidden(message: str, cause: str, cure: str) -> Refusal:
-    return Refusal(403, "permission_error", message, cause, cure)
+def _forbidden(message: str, cause: str, cure: str) -> ApiRefusal:
+    return ApiRefusal(403, "permission_error", message, cause, cure)
 
 
-REFUSALS: dict[str, Refusal] = {
+REFUSALS: dict[str, ApiRefusal] = {
     "bad_request": _invalid_request(
         "The request could not be read. Check its headers, its body, and any proxy in between.",
         "The request isn't valid HTTP, its URL is longer than 8 KB, its Host header doesn't name "
@@ -113,7 +108,7 @@ REFUSALS: dict[str, Refusal] = {
         "Switch the server to the new key. Before the next expiry, rotate the key: both keys work "
         "during the grace period you choose.",
     ),
-    "insufficient_credits": Refusal(
+    "insufficient_credits": ApiRefusal(
         402,
         "billing_error",
         "Your balance does not cover this request. Buy credits or upgrade your plan.",
@@ -121,18 +116,26 @@ REFUSALS: dict[str, Refusal] = {
         "Buy credits or upgrade your plan in the dashboard. `details` has the links. Sandbox "
         "addresses and replayed requests still work at a balance of 0.",
     ),
-    "key_credit_limit_reached": Refusal(
+    "key_credit_limit_reached": ApiRefusal(
         402,
         "billing_error",
         "This API key has used the credits that it may use in a month. Raise its limit under "
         "Settings → API Keys.",
         "The key has a limit of credits per calendar month (UTC), and this request could cost more "
-        "than what is left of it. Credits held for lists that the key created count as used. "
+        "than what is left of it. Credits held for lists that the key started count as used. "
         "`details` has the limit, what is left, and when the limit resets. If the balance doesn't "
         "cover the request either, the code is `insufficient_credits`.",
         "Raise or remove the limit on the key's page (`details.key_url`), or wait until "
         "`details.resets_at`. A smaller batch may still fit. Sandbox addresses and replayed "
         "requests still work.",
+    ),
+    "max_credits_exceeded": ApiRefusal(
+        402,
+        "billing_error",
+        "The list can cost more than `max_credits`. Raise `max_credits`, or leave it out.",
+        "The list wasn't started, because its price is higher than the `max_credits` that you set. "
+        "`details` has both numbers. Nothing was held or charged.",
+        "Look at the list's preview. Start the list with a higher `max_credits`, or without one.",
     ),
     "ip_not_allowed": _forbidden(
         "This API key is not allowed from your network. You can change its allowed networks in "
@@ -193,10 +196,11 @@ REFUSALS: dict[str, Refusal] = {
     "confirmation_required": _conflict(
         "Over half of the cells in this column are not addresses. Choose another column, or "
         "confirm.",
-        "The list was started without `confirm`, and over half of the non-empty cells in its "
-        "column are not email addresses. Often another column has the addresses.",
-        "Look at the preview and send `column`. If the column is right, send `confirm: true`. "
-        "Cells that aren't addresses are free.",
+        "The list was started without `confirm`. If `param` is `column`, over half of the "
+        "non-empty cells in its column are not email addresses: often another column has them. If "
+        "`param` is `encoding`, several encodings fit the file.",
+        "Look at the preview and send `column` or `encoding`. If they are right, send "
+        "`confirm: true`. Cells that aren't addresses are free.",
     ),
     "list_expired": _invalid_request(
         "The results of this list were deleted when it expired. Its counts are still available.",
@@ -211,7 +215,7 @@ REFUSALS: dict[str, Refusal] = {
         "Send a Content-Length header, as HTTP clients do when they have the whole body.",
         411,
     ),
-    "precondition_failed": Refusal(
+    "precondition_failed": ApiRefusal(
         412,
         "conflict_error",
         "This was changed since you read it. Get it again, and repeat your change with the new "
@@ -234,7 +238,7 @@ REFUSALS: dict[str, Refusal] = {
         "Send `Content-Type: application/json` and an uncompressed body.",
         415,
     ),
-    "idempotency_key_reused": Refusal(
+    "idempotency_key_reused": ApiRefusal(
         422,
         "idempotency_error",
         "This Idempotency-Key was used for another request within the last 24 hours.",
@@ -242,16 +246,16 @@ REFUSALS: dict[str, Refusal] = {
         "addresses.",
         "Generate a new key for each request, and reuse it only to retry that same request.",
     ),
-    "rate_limit_exceeded": Refusal(
+    "rate_limit_exceeded": ApiRefusal(
         429,
         "rate_limit_error",
         "Too many requests. Wait for the number of seconds in the Retry-After header.",
         "Within a minute, more requests arrived than the account, the key or, without a valid "
-        "key, the IP address may send.",
+        "key, the IP address may send. Lists have limits per hour and day: see the message.",
         "Wait for the number of seconds in the Retry-After header, then retry. To stay below the "
         "limit, read X-RateLimit-Remaining.",
     ),
-    "internal_error": Refusal(
+    "internal_error": ApiRefusal(
         500,
         "api_error",
         "Something went wrong on our side. The error was logged, and nothing was charged.",
@@ -259,14 +263,15 @@ REFUSALS: dict[str, Refusal] = {
         "Retry after a few seconds, with the same Idempotency-Key if you sent one. If the error "
         "persists, contact support with the request_id.",
     ),
-    "service_unavailable": Refusal(
+    "service_unavailable": ApiRefusal(
         503,
         "api_error",
         "The service is temporarily unavailable. Nothing was charged.",
         "A dependency of the service, such as its database, is unavailable, or there are more "
-        "requests than the service can handle. `details.charged` is false if nothing was charged, "
-        "and null if the request may have been charged, because the connection to the database "
-        "was lost while the charge was being stored.",
+        "requests, in all or of your account, than the service can handle at a time. "
+        "`details.charged` is false if nothing was charged, and null if the request may have been "
+        "charged, because the connection to the database was lost while the charge was being "
+        "stored.",
         "Wait for the number of seconds in `details.retry_after`, then retry with the same "
         "Idempotency-Key. Without one, a charge whose response was lost is refunded, as the page "
         "Idempotency describes.",

@@ -1,11 +1,8 @@
-"""What a request under /v1 learns on its way, and the types of these requests."""
-
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from django.http import HttpRequest
 from rest_framework.authentication import BaseAuthentication
-from rest_framework.negotiation import DefaultContentNegotiation
 from rest_framework.request import Request
 
 from accounts.request import SiteRequest
@@ -20,31 +17,28 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class ApiCall:
-    """What a request under /v1 learns on its way. ApiMiddleware creates it as `request.call`."""
+    """The state of a request, `request.call`."""
 
     request_id: str
-    # The client's address, as seen by the outermost trusted proxy.
+    # As seen by the outermost trusted proxy.
     ip: str
-    # The key whose secret was sent, even if it's revoked or expired.
+    # The key may be revoked or expired.
     sent_key: "ApiKey | None" = None
-    # The same key, unless authentication refused it.
+    # None if authentication refused the key.
     valid_key: "ApiKey | None" = None
-    # The bucket that the call consumed from; None until the throttle has run.
     rate_limit: "BucketState | None" = None
-    # The credits that the account must have: set by the view before the 402 is checked.
+    # Set by the view before the 402 is checked.
     price: int = 0
-    # The error code of a refusal, or "".
     refusal: str = ""
-    # The sandbox simulates the refusal, so it doesn't count as one.
+    # The sandbox simulates the refusal, so it doesn't count.
     is_sandbox: bool = False
-    # Only for validations.
     verdict: str | None = None
-    # The view has written the row itself, in the transaction of the charge.
+    # The view wrote the row in the charge's transaction.
     is_in_request_log: bool = False
 
     @property
     def key(self) -> "ApiKey":
-        """Return the key of a call that passed HasApiKey."""
+        """Return the key, after HasApiKey."""
         if self.valid_key is None:
             raise RuntimeError("The call has no valid key.")
         return self.valid_key
@@ -64,7 +58,7 @@ class ApiCall:
             key.public_id if key else None,
             self.ip,
             request.method or "",
-            # The same route for paths that end with a slash.
+            # Paths with a slash at the end have the same route.
             get_route(request.resolver_match).removesuffix("/"),
             status,
             seconds,
@@ -75,26 +69,18 @@ class ApiCall:
 
 
 class ApiHttpRequest(SiteRequest):
-    """Django's request under /v1."""
-
     call: ApiCall
 
 
-_UNUSED_NEGOTIATOR = DefaultContentNegotiation()
-
-
 class ApiRequest(Request):
-    """Django REST framework's request, as the views under /v1 get it."""
+    """REST framework's request in views under /v1."""
 
     _request: ApiHttpRequest
 
     def __init__(self, request: HttpRequest, authenticators: list[BaseAuthentication]) -> None:
-        """Leave out parsers and content negotiation, because views read bodies themselves."""
-        super().__init__(request, authenticators=authenticators, negotiator=_UNUSED_NEGOTIATOR)
-        # For parsers. It would keep each request until a full garbage collection.
+        super().__init__(request, authenticators=authenticators)
+        # A cycle would keep the request and its body until a garbage collection.
         del self.parser_context["request"]
-        # Attributes of its own are faster than those of the wrapped request.
-        self.method, self.META = request.method, request.META
 
     @property
     def call(self) -> ApiCall:
@@ -102,7 +88,7 @@ class ApiRequest(Request):
 
     @classmethod
     def of(cls, request: object) -> "ApiRequest":
-        """Return the request with its type, for the methods that the framework calls."""
+        """Narrow the type that REST framework passes to methods."""
         if not isinstance(request, cls):
             raise TypeError("Only views that inherit from ApiView may use this.")
         return request

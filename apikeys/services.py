@@ -1,7 +1,6 @@
-"""Create, change, rotate and revoke keys, and announce expiries.
+"""Create, change, rotate and revoke keys, each with audit entry and emails in one transaction.
 
-Each function writes the change, its audit entry and its emails in one transaction. Functions that
-add a key lock the account first, so that concurrent calls can't exceed the maximum.
+Functions that add a key lock the account, or concurrent ones could exceed the maximum.
 """
 
 from collections.abc import Sequence
@@ -18,12 +17,11 @@ from apikeys.hooks import key_credit_use
 from apikeys.models import EXPIRY_NOTICE, MAX_ACTIVE_KEYS, ApiKey, KeyChangeRefused, TooManyKeys
 
 GRACE_PERIODS = (timedelta(0), timedelta(hours=1), timedelta(hours=24), timedelta(days=7))
-# What the form of an existing key changes.
 CHANGEABLE = ("name", "allowed_networks", "requests_per_minute", "credits_per_month")
 
 
 class FormAlreadyUsed(Exception):
-    """Raised for a form that has created a key before. Its secret can't be shown again."""
+    """Raised if the form has created a key, whose secret can't be shown again."""
 
     def __init__(self, key: ApiKey) -> None:
         super().__init__(f"{key} has already been created.")
@@ -90,11 +88,10 @@ def change_key(
     actor: User,
     ip: str | None = None,
 ) -> None:
-    """Change the key's settings. They apply from the next request on."""
     if not ApiKey.objects.active().select_for_update(no_key=True).filter(pk=key.pk).exists():
         raise KeyIsNotActive
     columns = [*CHANGEABLE, "limit_announced_at", "limit_warned_at"]
-    # A charge may have queued an email about the limit since the key was read.
+    # A charge may have announced the limit since the key was read.
     key.refresh_from_db(fields=columns)
     before = str(key)
     key.name = name
@@ -147,13 +144,12 @@ def revoke_key(*, key: ApiKey, actor: User | None, ip: str | None = None) -> boo
 
 
 def find_credit_use(keys: Sequence[ApiKey]) -> dict[int, CreditUse]:
-    """Return this month's use of the keys that have a limit, by primary key."""
     (find_use,) = key_credit_use
     return find_use(keys=keys)
 
 
 def send_expiry_notices() -> None:
-    """Email each key's team before it expires. The background worker calls this daily."""
+    """Email members about keys that expire soon. A daily job."""
     due = ApiKey.objects.active().filter(
         expires_at__lte=timezone.now() + EXPIRY_NOTICE, expiry_announced_at=None, replaced_by=None
     )
@@ -169,19 +165,19 @@ def _send_expiry_notice(key: ApiKey) -> None:
 
 
 def revoke_keys_of_closed_account(*, account: Account, actor: User) -> None:
-    """Revoke the keys without emails of their own: ON_ACCOUNT_CLOSED."""
+    """Revoke the keys without emails."""
     for key in account.api_keys.active():
         key.revoke()
         audit.record(account, actor, "key.revoked", str(key))
 
 
 def erase_personal_data(*, account: Account) -> None:
-    """Erase personal data from the keys, which the credit ledger refers to: ON_ACCOUNT_ERASED."""
+    """Erase personal data, but keep the rows for the ledger."""
     account.api_keys.update(name="erased", created_by=None, last_used_ip=None, allowed_networks=[])
 
 
 def export_keys(*, account: Account) -> dict[str, object]:
-    """Return the keys for the account's data export: ON_ACCOUNT_EXPORTED."""
+    """Return the keys: ON_ACCOUNT_EXPORTED."""
     return {
         "api_keys": [
             {

@@ -7,10 +7,7 @@ from django.core import checks
 
 
 class StaffAdminConfig(SimpleAdminConfig):
-    """The admin, whose modules config/urls.py imports: most commands don't need them.
-
-    Their forms and what these import are a quarter of the time that a command takes to start.
-    """
+    """Configure the admin. config/urls.py imports its modules: most commands don't need them."""
 
     default_site = "accounts.staff.site.StaffSite"
 
@@ -20,6 +17,6 @@ class StaffAdminConfig(SimpleAdminConfig):
 
 
 def _check_admin(**options: Any) -> list[checks.CheckMessage]:
-    # Checks run in any order, so config/urls.py may not have been imported yet.
+    # config/urls.py may not have been imported yet.
     autodiscover()
     return check_admin_app(**options)

@@ -1,5 +1,3 @@
-"""Error pages. They work without the database, which may be what failed."""
-
 import sqlite3
 import sys
 from collections.abc import Callable
@@ -11,16 +9,17 @@ from django.middleware.csrf import get_token
 from django.template.loader import render_to_string
 from django.urls import reverse
 
+from accounts.request import SiteRequest
 from config.server.form_limits import max_form_bytes
+from runtime.database.account_slots import AccountBusy
+from runtime.database.pool import connect_for_account
 from runtime.database.raw_sql import UNAVAILABLE
 
-# A database restart or failover takes seconds.
+# A restart or failover takes seconds.
 RETRY_AFTER = 5
 
 
 class LargeFormMiddleware:
-    """Refuse a form of which the web worker hasn't read the body, because it's too large."""
-
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
 
@@ -30,32 +29,42 @@ class LargeFormMiddleware:
         return self.get_response(request)
 
 
+class AccountSlotsMiddleware:
+    """Limit an account's pages to its share of the database connections."""
+
+    def __init__(self, get_response: Callable[[SiteRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: SiteRequest) -> HttpResponse:
+        try:
+            if request.account is not None:
+                connect_for_account(request.account.pk)
+        except AccountBusy:
+            request.refusal = "account_busy"
+            page = _unavailable(request)
+            # Django would log it as an error.
+            page._has_been_logged = True  # type: ignore[attr-defined]
+            return page
+        return self.get_response(request)
+
+
 def bad_request(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
     if isinstance(exception, RequestDataTooBig):
-        return _form_too_large(request)
+        title = "This form is too large"
+        advice = "Go back, shorten what you entered, and send the form again."
+        if request.path == reverse("lists:create-list"):
+            title = "This file is too large for one upload"
+            advice = (
+                "Turn on JavaScript and choose the file again, so that your browser uploads it in "
+                "parts. You can also split it into files of up to 8 MB, or upload it in parts "
+                "through the API."
+            )
+        return _render_error(request, 413, title, f"Nothing was saved. {advice}")
     return _render_error(
         request,
         400,
         "We couldn't read this request",
         "Your browser sent something we don't understand. Go back and try again.",
-    )
-
-
-def _form_too_large(request: HttpRequest) -> HttpResponse:
-    if request.path == reverse("validation:create-list"):
-        return _render_error(
-            request,
-            413,
-            "This file is too large for one upload",
-            "Nothing was saved. Turn on JavaScript and choose the file again, so that your browser "
-            "uploads it in parts. You can also split it into files of up to 8 MB, or upload it in "
-            "parts through the API.",
-        )
-    return _render_error(
-        request,
-        413,
-        "This form is too large",
-        "Nothing was saved. Go back, shorten what you entered, and send the form again.",
     )
 
 
@@ -69,7 +78,6 @@ def permission_denied(request: HttpRequest, exception: Exception | None = None) 
 
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
-    # For the access log.
     request.refusal = "csrf_failed"  # type: ignore[attr-defined]
     return _render_error(
         request,
@@ -100,8 +108,7 @@ def too_many_attempts(request: HttpRequest) -> HttpResponse:
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    # Django calls this inside `except`. runtime/cache/sqlite.py raises sqlite3's error when the
-    # disk is full.
+    # Django calls this inside `except`. sqlite3's error comes from runtime/cache/sqlite.py.
     if isinstance(sys.exc_info()[1], (*UNAVAILABLE, sqlite3.OperationalError)):
         return _unavailable(request)
     return _render_error(
@@ -133,8 +140,7 @@ def _render_error(request: HttpRequest, status: int, title: str, sentence: str) 
         "request_id": getattr(request, "id", ""),
         "support_email": settings.SUPPORT_EMAIL,
     }
-    # Loaded by CurrentAccountMiddleware, unless the request failed before that.
+    # Set by CurrentAccountMiddleware.
     if user := getattr(request, "signed_in_user", None):
-        # For the navigation. Nothing of it needs a query or the session.
         context |= {"request": request, "user": user, "csrf_token": get_token(request)}
     return HttpResponse(render_to_string("error.html", context), status=status)

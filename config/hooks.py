@@ -1,9 +1,4 @@
-"""Hooks: how a lower layer calls functions of the layers above. Part of the settings.
-
-Each line is the dotted path of a function. The layer that calls a hook defines its signature
-(accounts/hooks.py, accounts/staff/hooks.py, accounts/engine.py, apikeys/hooks.py,
-runtime/jobs/, runtime/mail/attachments.py).
-"""
+"""Functions of upper layers that lower layers call."""
 
 # --- Events of a lower layer, handled inside its transaction --------------------------------------
 
@@ -20,28 +15,31 @@ ON_ACCOUNT_ERASED: list[str] = [
     "credits.wallet.holds.release_holds",
     "credits.payments.cards.forget_card",
     "validation.request_log.retention.delete_requests",
-    "validation.lists.deletion.retention.delete_lists",
-    "validation.domains.services.erase_domains",
+    "lists.deletion.retention.delete_lists",
+    "validation.account_domains.services.erase_domains",
     "validation.feedback.data.delete_feedback",
 ]
 ON_USER_ERASED: list[str] = [
-    "validation.lists.deletion.retention.erase_creator",
+    "lists.deletion.retention.erase_creator",
     "validation.feedback.data.erase_sender",
 ]
 ON_ACCOUNT_EXPORTED: list[str] = [
     "apikeys.services.export_keys",
     "credits.export.export_billing",
     "validation.request_log.export.export_requests",
-    "validation.lists.export.export_lists",
-    "validation.domains.services.export_domains",
+    "lists.export.export_lists",
+    "validation.account_domains.services.export_domains",
     "validation.feedback.data.export_feedback",
 ]
+# In rows outside validation/.
+ON_ADDRESS_ERASED: list[str] = ["lists.deletion.erasure.erase_address"]
+ADDRESS_ERASURES: list[str] = ["lists.deletion.erasure.find_erasure"]
 ON_EMAIL_CONFIRMED: list[str] = ["credits.plans.sign_up_credits.grant_sign_up_credits"]
-# Exactly one. Returns the domains that staff have listed, for the engine.
-STAFF_DOMAINS: list[str] = ["validation.domain_data.staff_domains.current"]
-# Exactly one. Makes the file that is attached to an email when it is sent.
+# Exactly one: the domains that staff listed.
+STAFF_DOMAINS: list[str] = ["validation.staff_domains.current"]
+# Exactly one: the file that is attached to an email.
 MAIL_ATTACHMENT: list[str] = ["credits.invoice_files.attached_invoice"]
-# Exactly one. Returns the credits that keys with a limit have used.
+# Exactly one.
 KEY_CREDIT_USE: list[str] = ["credits.wallet.key_limits.find_use"]
 ON_API_RESPONSE: list[str] = ["validation.request_log.writer.write_response"]
 ON_EVERY_DAY: list[str] = [
@@ -53,14 +51,14 @@ ON_EVERY_DAY: list[str] = [
     "runtime.mail.retention.delete_old_recipient_limits",
     "accounts.authentication.second_factor.factors.reencrypt_secrets",
     "apikeys.services.send_expiry_notices",
-    "apikeys.throttling.refusal_counts.delete_old_refusals",
+    "apikeys.models.refusals.delete_old_refusals",
     "credits.orders.daily_jobs.renew_subscriptions",
     "credits.orders.daily_jobs.cancel_old_orders",
     "credits.payments.sync_all_with_provider",
     "credits.plans.sign_up_credits.delete_old_places",
     "credits.wallet.totals.roll_up_days",
     "credits.wallet.totals.delete_old_hours",
-    "validation.lists.control.cancel_long_paused",
+    "lists.lifecycle.cancel_long_paused",
     "validation.charging.lost_charges.settle_lost_charges",
     "validation.partitions.create_log_partitions",
     "validation.partitions.create_result_partitions",
@@ -68,15 +66,18 @@ ON_EVERY_DAY: list[str] = [
     "validation.request_log.retention.delete_old_results",
     "validation.request_log.retention.delete_old_log_entries",
     "validation.feedback.data.delete_old_feedback",
-    "validation.lists.deletion.retention.delete_unfinished_uploads",
-    "validation.lists.deletion.retention.expire_lists",
+    "lists.deletion.retention.delete_unfinished_uploads",
+    "lists.deletion.retention.expire_lists",
 ]
-# In each round of the background worker, about once per second.
-ON_WORKER_ROUND: list[str] = ["credits.payments.automatic_orders.pay_automatic_orders"]
+# About once per second.
+ON_WORKER_ROUND: list[str] = [
+    "credits.invoice_files.draw_invoices",
+    "credits.payments.automatic_orders.pay_automatic_orders",
+]
 
 # --- What each layer adds to the admin ------------------------------------------------------------
 
-# Panels of the admin's front page, in this order.
+# In this order.
 STAFF_PANELS: list[str] = [
     "credits.staff.panels.low_balances_panel",
     "apikeys.staff.panels.refusals_panel",
@@ -85,10 +86,9 @@ STAFF_PANELS: list[str] = [
     "credits.staff.panels.revenue_panel",
     "accounts.staff.background_panels.daily_jobs_panel",
     "accounts.staff.background_panels.emails_panel",
-    "validation.staff.lists.lists_panel",
+    "lists.staff.lists.lists_panel",
     "validation.staff.feedback.feedback_panel",
 ]
-# Panels of an account's usage page.
 STAFF_ACCOUNT_PANELS: list[str] = [
     "credits.staff.account_panels.balance_panel",
     "credits.staff.top_up_panel.automatic_top_up_panel",
@@ -100,7 +100,7 @@ STAFF_ACCOUNT_PANELS: list[str] = [
     "credits.staff.account_panels.ledger_panel",
     "credits.staff.account_panels.orders_panel",
 ]
-# Searches of the admin's search box. Text that contains an API key goes only to the last list.
+# A text that contains an API key goes only to STAFF_SECRET_SEARCHES.
 STAFF_SEARCHES: list[str] = [
     "accounts.staff.search.find_accounts",
     "accounts.staff.search.find_users",
@@ -108,6 +108,6 @@ STAFF_SEARCHES: list[str] = [
     "credits.staff.search.find_orders",
     "credits.staff.search.find_holds",
     "validation.staff.search.find_requests",
-    "validation.staff.search.find_lists",
+    "lists.staff.search.find_lists",
 ]
 STAFF_SECRET_SEARCHES: list[str] = ["apikeys.staff.search.find_pasted_key"]

@@ -1,6 +1,6 @@
-"""security.txt: where to report vulnerabilities (RFC 9116)."""
+"""Serve security.txt: where to report vulnerabilities (RFC 9116)."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, timedelta
 
 from django.conf import settings
 from django.contrib.auth.decorators import login_not_required
@@ -10,24 +10,19 @@ from django.views.decorators.http import require_safe
 
 from runtime.dates import midnight
 
-# RFC 9116, 2.5.5 recommends less than a year. The date is computed for each response, so the file
-# never expires while the site runs.
+# RFC 9116, 2.5.5: less than a year.
 VALID_DAYS = 180
 
 
 @login_not_required
 @require_safe
 def show_security_contact(request: HttpRequest) -> HttpResponse:
+    # The response stays the same for a day.
+    expires = midnight(timezone.now().astimezone(UTC).date() + timedelta(days=VALID_DAYS))
     lines = [
         f"Contact: mailto:{settings.SUPPORT_EMAIL}",
-        f"Expires: {_midnight_in(VALID_DAYS):%Y-%m-%dT%H:%M:%SZ}",
+        f"Expires: {expires:%Y-%m-%dT%H:%M:%SZ}",
         "Preferred-Languages: en",
         f"Canonical: {settings.BASE_URL}{request.path}",
     ]
     return HttpResponse("\n".join([*lines, ""]), content_type="text/plain; charset=utf-8")
-
-
-def _midnight_in(days: int) -> datetime:
-    """Return the date at midnight UTC, so that the response stays the same for a day."""
-    day = timezone.now().astimezone(UTC).date() + timedelta(days=days)
-    return midnight(day)

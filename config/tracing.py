@@ -1,5 +1,3 @@
-"""The span of a request. In the list of middleware only if tracing is on (runtime/tracing.py)."""
-
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -15,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class TracingMiddleware:
-    """Trace requests with what the access log has, except ids of accounts and addresses."""
+    """Record a span per request, without ids of accounts and addresses."""
 
     def __init__(self, get_response: Callable[[SiteRequest], HttpResponse]) -> None:
         self.get_response = get_response
@@ -23,7 +21,7 @@ class TracingMiddleware:
     def __call__(self, request: SiteRequest) -> HttpResponse:
         if not is_sampled():
             return self.get_response(request)
-        # Clients can send any text as the method. The name is OpenTelemetry's.
+        # Clients can send any method. OpenTelemetry defines this name.
         method = request.method if request.method in METHODS else "_OTHER"
         with request_span(method) as span:
             response = self.get_response(request)
@@ -36,7 +34,6 @@ def _describe(span: "Span", method: str, request: SiteRequest, status: int) -> N
 
     span.set_attribute("http.request.method", method)
     span.set_attribute("http.response.status_code", status)
-    # Every log line of the request has this id.
     span.set_attribute("emailvalidation.request_id", request.id)
     if route := get_route(request.resolver_match):
         span.set_attribute("http.route", route)

@@ -1,9 +1,3 @@
-"""Admin pages for credits and money.
-
-Balances and the ledger are read-only. Staff change them through staff actions: each is a form that
-calls one service, which writes the ledger and the audit log and queues the emails.
-"""
-
 from django.contrib import admin
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest
@@ -24,6 +18,7 @@ from credits.models import (
     UseHour,
     Wallet,
 )
+from credits.models.usage import COUNTS
 from credits.models.wallets import WalletQuerySet
 from credits.money import format_money
 from credits.staff.action_admin import StaffActionsAdmin
@@ -47,8 +42,6 @@ class SubscriptionInline(ReadOnlyInline):
 
 
 class LatestInline(ReadOnlyInline):
-    """Shows the latest rows. The model's own change list has all of them."""
-
     MAX_ROWS = 10
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Model]:
@@ -81,8 +74,6 @@ admin.site.unregister(Account)
 
 @admin.register(Account)
 class CustomerAdmin(StaffActionsAdmin[Account], AccountAdmin):
-    """Adds balance, plan, orders, and ledger to the account page of the accounts package."""
-
     list_display = ("name", "public_id", "state", "plan", "balance", "members", "created_at")
     list_filter = (*AccountAdmin.list_filter, "subscription__plan")
     list_select_related = ("wallet", "subscription__plan")
@@ -180,12 +171,12 @@ class UsageAdmin(ReadOnlyAdmin):
 
 @admin.register(UseHour)
 class UsageHourAdmin(UsageAdmin):
-    list_display = ("hour", "account", "key", "verdict", "calls", "credits")
+    list_display = ("hour", "account", "key", "verdict", *COUNTS)
 
 
 @admin.register(UseDay)
 class UsageDayAdmin(UsageAdmin):
-    list_display = ("day", "account", "key", "verdict", "calls", "credits")
+    list_display = ("day", "account", "key", "verdict", *COUNTS)
 
 
 @admin.register(ProviderEvent)

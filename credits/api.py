@@ -1,8 +1,7 @@
-"""GET /v1/me and GET /v1/credits: free requests about the account of an API key."""
+"""GET /v1/me and GET /v1/credits, which are free."""
 
 from django.utils import timezone
 
-from apikeys.crypto import PREFIX
 from apikeys.request import ApiRequest
 from apikeys.rest.responses import ApiResponse, json_response
 from apikeys.rest.schema import describe
@@ -14,27 +13,6 @@ from credits.serializers import CreditsSerializer, MeSerializer
 from credits.wallet.totals import credits_used_since
 from runtime.dates import midnight
 
-ME_EXAMPLE = {
-    "account": {"id": "acc_8Jq2LxVbN4tRwYz6KpDm", "name": "Example Shop"},
-    "key": {
-        "id": "key_5Hc9TfWnQ3sEvXy7BgMk",
-        "name": "Sign-up form",
-        "display": f"{PREFIX}Ab1c…9xYz",
-        "expires_at": None,
-    },
-    "plan": "free",
-    "rate_limit": {"limit": 60, "window": WINDOW_SECONDS},
-}
-CREDITS_EXAMPLE = {
-    "balance": 4211,
-    "held": 0,
-    "used_this_period": 789,
-    "plan": "starter",
-    "next_grant": 5000,
-    "next_grant_at": "2026-12-21T00:00:00.000Z",
-    "low_balance_threshold": 500,
-}
-
 
 class MeView(ApiView):
     account_relations = ("subscription",)
@@ -45,7 +23,6 @@ class MeView(ApiView):
         "Returns the account and the key of this request, and its rate limit.",
         MeSerializer,
         tag="Account",
-        examples={"A key that doesn't expire": ME_EXAMPLE},
     )
     def get(self, request: ApiRequest) -> ApiResponse:
         key = request.call.key
@@ -73,7 +50,6 @@ class CreditsView(ApiView):
         "Returns the account's balance, and its next credits.",
         CreditsSerializer,
         tag="Account",
-        examples={"On the Starter plan": CREDITS_EXAMPLE},
     )
     def get(self, request: ApiRequest) -> ApiResponse:
         account = request.call.key.account

@@ -1,4 +1,4 @@
-"""The countries of ISO 3166 by their codes, with English names, sorted by name. Pure."""
+"""The countries of ISO 3166, sorted by name."""
 
 _LINES = """
 AF Afghanistan
@@ -253,7 +253,6 @@ ZW Zimbabwe
 """
 
 COUNTRIES = dict(line.split(" ", 1) for line in _LINES.strip().splitlines())
-# Members of the European Union.
 EU = {
     *("AT", "BE", "BG", "CY", "CZ", "DE", "DK", "EE", "ES", "FI", "FR", "GR", "HR", "HU"),
     *("IE", "IT", "LT", "LU", "LV", "MT", "NL", "PL", "PT", "RO", "SE", "SI", "SK"),

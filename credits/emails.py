@@ -1,7 +1,4 @@
-"""Queue emails about money, one function per email.
-
-The recipients are an account's owners and the members with the role Billing.
-"""
+"""Queue emails to an account's owners and billing members."""
 
 from collections.abc import Mapping
 from datetime import date
@@ -12,23 +9,22 @@ from accounts.emails import link, queue_email
 from accounts.models import Account
 from accounts.names import format_for_email
 from accounts.roles import Role
-from credits.models import AutomaticOrder, Order, Plan, Wallet, list_refunds
+from credits.models import AutomaticOrder, Order, OrderKind, Plan, Wallet, list_refunds
 from credits.money import format_money, format_percent
 from runtime.mail.rendering import EmailRow
 
 RECIPIENT_ROLES = (Role.OWNER, Role.BILLING)
-# The provider's code for a payment that the bank asks the customer to confirm.
+# Stripe's code if the bank asks the customer to confirm.
 NEEDS_CUSTOMER = "authentication_required"
 
 
 def queue_invoice(*, order: Order) -> None:
-    template = "renewal" if order.kind == Order.Kind.RENEWAL else "invoice"
+    template = "renewal" if order.kind == OrderKind.RENEWAL else "invoice"
     rows = [*_order_rows(order), EmailRow("Due on", date_format(order.due_on))]
     _queue(template, order.account, {**_order_context(order), "rows": rows}, _invoice_of(order))
 
 
 def queue_receipt(*, order: Order) -> None:
-    """Queue the receipt. If the saved card was charged automatically, it says so."""
     is_automatic = AutomaticOrder.objects.filter(order=order, outcome="").exists()
     template = "top_up_receipt" if is_automatic else "receipt"
     rows = [*_order_rows(order), _balance_row(order.account)]
@@ -37,7 +33,6 @@ def queue_receipt(*, order: Order) -> None:
 
 
 def queue_refund(*, order: Order, cents: int, credits: int, plan: Plan | None) -> None:
-    """Email a refund of these cents, for which these credits were deducted."""
     context = {
         **_order_context(order),
         "amount": format_money(cents, order.currency),
@@ -67,7 +62,7 @@ def describe_deduction(credits: int) -> str:
 def queue_payment_failed(
     *, account: Account, plan: Plan, ends_on: date, payment_url: str = ""
 ) -> None:
-    """Report that the card was declined for a renewal. `payment_url` is the provider's page."""
+    """`payment_url` is the provider's page."""
     billing = link("credits:show-billing")
     context = {"plan": plan, "ends_on": ends_on, "payment_url": payment_url, "link": billing}
     _queue("payment_failed", account, context)
@@ -78,7 +73,6 @@ def queue_order_payment_failed(*, order: Order) -> None:
 
 
 def queue_top_up_failed(*, order: Order, failure: str, is_off: bool) -> None:
-    """Report a failed payment. `failure` is the provider's code for it."""
     context = {**_payable_context(order), "is_off": is_off, "top_up_link": _top_up_link()}
     needs_customer = failure == NEEDS_CUSTOMER
     _queue("top_up_failed", order.account, {**context, "needs_customer": needs_customer})
@@ -155,7 +149,6 @@ def _refund_rows(order: Order, cents: int, credits: int) -> list[EmailRow]:
 
 
 def _balance_row(account: Account) -> EmailRow:
-    """Show the balance after the changes of this transaction, or the debt."""
     wallet = Wallet.objects.get(account=account)
     if wallet.debt:
         return _credits_row("Credits owed", wallet.debt)
@@ -175,7 +168,7 @@ def _held(account: Account) -> int:
 
 
 def _invoice_of(order: Order) -> str:
-    """Return the reference of the PDF. Renewals that are paid by card have none until then."""
+    """Renewals by card have no PDF until paid."""
     return order.public_id if order.invoice_number else ""
 
 

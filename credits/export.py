@@ -1,9 +1,8 @@
-"""Credits, orders, and usage in the export of an account."""
-
 from collections import defaultdict
 
 from accounts.models import Account
 from credits.models import AutomaticTopUp, Refund, SavedCard, UseDay, UseHour
+from credits.models.usage import COUNTS
 
 _ORDER_FIELDS = (
     *("public_id", "kind", "state", "method", "description", "credits", "currency", "net_cents"),
@@ -11,12 +10,12 @@ _ORDER_FIELDS = (
     *("buyer_address", "buyer_tax_id", "buyer_country", "placed_by", "placed_at", "paid_at"),
     *("cancelled_at", "refunded_at"),
 )
-_USAGE_FIELDS = ("key__public_id", "verdict", "calls", "credits")
+_USAGE_FIELDS = ("key__public_id", "verdict", *COUNTS)
 
 
 def export_billing(*, account: Account) -> dict[str, object]:
-    """Return the billing data of an account for its export. A hook."""
     wallet, subscription = account.wallet, account.subscription
+    card = SavedCard.objects.filter(account=account).first()
     entries = account.ledger.order_by("at", "pk")
     hours, days = (model.objects.filter(account=account) for model in (UseHour, UseDay))
     return {
@@ -26,7 +25,8 @@ def export_billing(*, account: Account) -> dict[str, object]:
             "next": subscription.next_plan.code,
             "covered_until": subscription.covered_until,
         },
-        "saved_card": _export_card(account),
+        "saved_card": card
+        and {"brand": card.brand, "last_four": card.last_four, "expires": card.expires},
         "automatic_top_up": _export_top_up(account),
         "ledger": list(entries.values("at", "kind", "amount", "reason")),
         "orders": _export_orders(account),
@@ -36,20 +36,12 @@ def export_billing(*, account: Account) -> dict[str, object]:
 
 
 def _export_orders(account: Account) -> list[dict[str, object]]:
-    """Return the orders, each with the dates and amounts of its refunds."""
     refunds = defaultdict(list)
     rows = Refund.objects.filter(order__account=account)
     for public_id, at, cents in rows.values_list("order__public_id", "at", "cents"):
         refunds[public_id].append({"at": at, "cents": cents})
     orders = account.orders.order_by("placed_at", "pk").values(*_ORDER_FIELDS)
     return [{**order, "refunds": refunds[order["public_id"]]} for order in orders]
-
-
-def _export_card(account: Account) -> dict[str, object] | None:
-    card = SavedCard.objects.filter(account=account).first()
-    if card is None:
-        return None
-    return {"brand": card.brand, "last_four": card.last_four, "expires": card.expires}
 
 
 def _export_top_up(account: Account) -> dict[str, object] | None:

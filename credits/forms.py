@@ -1,13 +1,12 @@
 from collections.abc import Mapping
 from dataclasses import asdict
-from decimal import Decimal
 
 from django import forms
 from django.core.exceptions import ValidationError
 
 from accounts.forms import OneTimeForm, WholeNumberField
 from credits.countries import COUNTRIES
-from credits.models import CARD_CONSENT, Plan, SavedCard
+from credits.models import CARD_CONSENT, SavedCard
 from credits.models.catalog import MAX_CREDITS
 from credits.orders.buyers import Buyer
 from credits.orders.quotes import Quote, QuoteChanged, quote
@@ -15,14 +14,11 @@ from credits.orders.tax import InvalidVatId, has_vat_ids, parse_vat_id
 from credits.plans.offers import OrderRefused
 from runtime.unicode import validate_line
 
-SUSPENSION_HELP = (
-    "Shown to the account's members. Write it for them, without names or internal details."
-)
 TAX_CHANGED = "Your country or VAT ID changes the tax. Review the new total, then order again."
 
 
 class TermsField(forms.CharField):
-    """Carries the terms of the quote that the page shows, whatever was posted before."""
+    """A hidden field that shows the current terms, not the posted ones."""
 
     widget = forms.HiddenInput
 
@@ -31,12 +27,6 @@ class TermsField(forms.CharField):
 
 
 class OrderForm(OneTimeForm):
-    """Asks for the names on the invoice, and carries the terms that the customer agrees to.
-
-    The URL of the page names the pack or plan, and the price comes from the quote. The posted terms
-    are only compared with it. `quote` is the one for the details entered, once they are valid.
-    """
-
     terms = TermsField(required=False)
     name = forms.CharField(
         max_length=200,
@@ -77,22 +67,18 @@ class OrderForm(OneTimeForm):
             self.fields["save_card"].label = f"Save this card instead of your {card}"
 
     def clean(self) -> None:
-        """Quote for the details entered. Other terms than the posted ones are an error."""
         super().clean()
         data = self.cleaned_data
         if {"name", "address", "country", "tax_id"} <= data.keys():
-            self._quote_again()
+            try:
+                self.quote = quote(self.quote.account, self.quote.item, self.buyer())
+            except OrderRefused as error:
+                raise ValidationError(str(error)) from None
+            self.initial["terms"] = self.quote.terms
         if self.quote.differs_in_tax(data.get("terms", "")) and "country" in data:
             raise ValidationError(TAX_CHANGED)
         if data.get("terms") != self.quote.terms:
             raise ValidationError(str(QuoteChanged()))
-
-    def _quote_again(self) -> None:
-        try:
-            self.quote = quote(self.quote.account, self.quote.item, self.buyer())
-        except OrderRefused as error:
-            raise ValidationError(str(error)) from None
-        self.initial["terms"] = self.quote.terms
 
     def clean_address(self) -> str:
         lines = self.cleaned_data["address"].splitlines()
@@ -101,7 +87,7 @@ class OrderForm(OneTimeForm):
         return "\n".join(line.strip() for line in lines if line.strip())
 
     def clean_tax_id(self) -> str:
-        """Check the VAT ID of a country that has one. Fields are cleaned in order."""
+        """`country` has been cleaned."""
         country, tax_id = self.cleaned_data.get("country", ""), self.cleaned_data["tax_id"]
         if not tax_id or not has_vat_ids(country):
             return str(tax_id)
@@ -140,70 +126,5 @@ class ThresholdForm(forms.Form):
         )
 
 
-class AmountForm(OneTimeForm):
-    """For staff to grant or deduct credits."""
-
-    amount = WholeNumberField(
-        min_value=1, max_value=MAX_CREDITS, widget=forms.NumberInput({"inputmode": "numeric"})
-    )
-    reason = forms.CharField(
-        max_length=200,
-        validators=[validate_line],
-        help_text="Shown to the customer in their ledger.",
-        widget=forms.TextInput({"size": 60}),
-    )
-
-
-class ReasonForm(OneTimeForm):
-    reason = forms.CharField(
-        max_length=200, validators=[validate_line], widget=forms.TextInput({"size": 60})
-    )
-
-
-class RefundForm(ReasonForm):
-    """Asks how much to refund. The initial amount, all that is left, is also the most."""
-
-    amount = forms.DecimalField(
-        decimal_places=2,
-        max_digits=12,
-        min_value=Decimal("0.01"),
-        help_text="The same share of the credits is deducted.",
-        widget=forms.TextInput({"inputmode": "decimal", "autocomplete": "off"}),
-    )
-    field_order = ("amount", "reason")
-
-    def __init__(
-        self,
-        data: Mapping[str, object] | None = None,
-        initial: Mapping[str, object] | None = None,
-    ) -> None:
-        super().__init__(data, initial=dict(initial or {}))
-        self.fields["amount"].label = f"Amount in {self.initial['currency']}"
-        self.fields["reason"].help_text = "Shown to the customer in their ledger and audit log."
-
-    def clean_amount(self) -> Decimal:
-        amount: Decimal = self.cleaned_data["amount"]
-        if amount > self.initial["amount"]:
-            raise ValidationError(f"At most {self.initial['amount']} can be refunded.")
-        return amount
-
-
-class SuspensionForm(ReasonForm):
-    """Asks for the reason of a suspension."""
-
-    def __init__(
-        self,
-        data: Mapping[str, object] | None = None,
-        initial: Mapping[str, object] | None = None,
-    ) -> None:
-        super().__init__(data, initial=dict(initial or {}))
-        self.fields["reason"].help_text = SUSPENSION_HELP
-
-
 class ConfirmForm(OneTimeForm):
-    """Confirms an action that needs no input."""
-
-
-class PlanForm(ReasonForm):
-    plan = forms.ModelChoiceField(Plan.objects.all(), empty_label=None)
-    field_order = ("plan", "reason")
+    """A form without input."""

@@ -1,65 +1,63 @@
-"""Invoices as PDF files: to download, and attached to emails."""
+"""Invoices as PDF files, drawn by the background worker."""
 
 import logging
+from collections.abc import Callable
 
+from django.db import Error as DatabaseError
 from django.http import HttpResponse
+from django.utils import timezone
 
 from accounts.date_display import DEFAULT_DISPLAY, use_date_display
-from accounts.request import AccountRequest
-from accounts.staff.request import StaffRequest
-from apikeys.throttling import limits
-from credits.invoices.rendering import RendererBusy, RenderingFailed, render
-from credits.models import Order
+from credits.models import InvoiceFile, Order
+from credits.models.invoice_files import RETRY_AFTER
 from credits.presenters.invoice import describe_invoice
-from runtime.database.pool import release_connection
-from runtime.mail.attachments import Attachment, AttachmentDelayed
+from runtime.mail.attachments import Attachment
 
 logger = logging.getLogger(__name__)
 
-# Drawing a file takes more CPU time than any other page.
-DOWNLOADS_PER_MINUTE = 20
+NOT_DRAWN = "The PDF will be ready in a moment. Try again then."
+PDF = "application/pdf"
 
 
-class FileUnavailable(Exception):
-    """Raised with what to say to the user."""
+def draw_invoices(*, is_stopping: Callable[[], bool]) -> None:
+    while not is_stopping():
+        file = InvoiceFile.objects.claim()
+        if file is None:
+            break
+        try:
+            content = _draw(file.order)
+        except DatabaseError:
+            raise
+        except Exception:
+            logger.exception("Failed to draw the invoice of %s", file.order.public_id)
+            file.release(next_attempt_at=timezone.now() + RETRY_AFTER)
+        else:
+            file.release(content=content, attempts=0)
 
 
 def attached_invoice(*, reference: str) -> Attachment:
-    """Return the invoice of the order with this id. A hook."""
     order = Order.objects.get(public_id=reference)
-    try:
-        with use_date_display(DEFAULT_DISPLAY):
-            return _invoice_file(order)
-    except RenderingFailed as error:
-        raise AttachmentDelayed(f"The invoice of {reference} was not rendered: {error}") from None
+    # The email doesn't wait for the file.
+    return Attachment(f"{order.number}.pdf", _stored_content(order) or _draw(order), PDF)
 
 
-def invoice_response(request: AccountRequest | StaffRequest, order: Order) -> HttpResponse:
-    """Return the invoice as a file to save, or raise FileUnavailable."""
-    file = _download(request, order)
-    return HttpResponse(
-        file.content,
-        content_type=file.content_type,
-        headers={"Content-Disposition": f'attachment; filename="{file.name}"'},
-    )
+def invoice_response(order: Order) -> HttpResponse | None:
+    content = _stored_content(order)
+    if content is None:
+        return None
+    name = f'attachment; filename="{order.number}.pdf"'
+    return HttpResponse(content, content_type=PDF, headers={"Content-Disposition": name})
 
 
-def _download(request: AccountRequest | StaffRequest, order: Order) -> Attachment:
-    subject = str(request.user.pk)
-    bucket = limits.Bucket("invoice_files", subject, subject, DOWNLOADS_PER_MINUTE)
-    if limits.consume(request, bucket).refused:
-        raise FileUnavailable("You've downloaded many invoices. Wait a minute and try again.")
-    try:
-        return _invoice_file(order)
-    except RendererBusy:
-        message = "Other PDF files are being created. Try again in a few seconds."
-    except RenderingFailed:
-        logger.exception("The invoice of %s was not rendered", order.public_id)
-        message = "The PDF couldn't be created. Try again in a few minutes."
-    raise FileUnavailable(message)
+def _stored_content(order: Order) -> bytes | None:
+    contents = InvoiceFile.objects.filter(order=order).values_list("content", flat=True)
+    content = contents.first()
+    return None if content is None else bytes(content)
 
 
-def _invoice_file(order: Order) -> Attachment:
-    invoice = describe_invoice(order)
-    release_connection()
-    return Attachment(f"{order.number}.pdf", render(invoice), "application/pdf")
+def _draw(order: Order) -> bytes:
+    # fpdf2 is large, and web workers don't need it.
+    from credits.invoices.drawing import draw
+
+    with use_date_display(DEFAULT_DISPLAY):
+        return draw(describe_invoice(order))

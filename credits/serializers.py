@@ -1,55 +1,74 @@
-"""Describe the responses of the credits API for the OpenAPI schema. Never used to validate data."""
+from apikeys.crypto import PREFIX
+from apikeys.rest import fields
+from apikeys.rest.serializers import ApiSerializer
+from apikeys.throttling.limits import WINDOW_SECONDS
 
-from rest_framework import serializers
-
-SchemaSerializer = serializers.Serializer[None]
-PLAN_HELP_TEXT = "The plan's code: `free`, `starter`, `growth`, `scale`, or a custom one"
-
-
-class MeAccountSerializer(SchemaSerializer):
-    id = serializers.CharField(help_text="`acc_…`")
-    name = serializers.CharField(help_text="The account's name")
+PLAN = "The plan's code: `free`, `starter`, `growth`, `scale`, or a custom one"
 
 
-class MeKeySerializer(SchemaSerializer):
-    id = serializers.CharField(help_text="`key_…`")
-    name = serializers.CharField(help_text="The key's name")
-    display = serializers.CharField(help_text="Its first and last characters: `svc_live_Ab1c…9xYz`")
-    expires_at = serializers.DateTimeField(allow_null=True, help_text="Null if it never expires")
+class MeAccountSerializer(ApiSerializer):
+    id = fields.String("`acc_…`")
+    name = fields.String("The account's name")
 
 
-class RateLimitSerializer(SchemaSerializer):
-    limit = serializers.IntegerField(help_text="Requests per window, for this key")
-    window = serializers.IntegerField(help_text="Length of the window in seconds")
+class MeKeySerializer(ApiSerializer):
+    id = fields.String("`key_…`")
+    name = fields.String("The key's name")
+    display = fields.String("Its first and last characters: `svc_live_Ab1c…9xYz`")
+    expires_at = fields.DateTime("Null if it never expires", allow_null=True)
 
 
-class MeSerializer(SchemaSerializer):
+class RateLimitSerializer(ApiSerializer):
+    limit = fields.Integer("Requests per window, for this key")
+    window = fields.Integer("Length of the window in seconds")
+
+
+class MeSerializer(ApiSerializer):
     account = MeAccountSerializer(help_text="The account that pays for this key's requests")
     key = MeKeySerializer(help_text="The key of this request")
-    plan = serializers.CharField(help_text=PLAN_HELP_TEXT)
+    plan = fields.String(PLAN)
     rate_limit = RateLimitSerializer(help_text="The rate limit of this key")
 
+    examples = {
+        "A key that doesn't expire": {
+            "account": {"id": "acc_8Jq2LxVbN4tRwYz6KpDm", "name": "Example Shop"},
+            "key": {
+                "id": "key_5Hc9TfWnQ3sEvXy7BgMk",
+                "name": "Sign-up form",
+                "display": f"{PREFIX}Ab1c…9xYz",
+                "expires_at": None,
+            },
+            "plan": "free",
+            "rate_limit": {"limit": 60, "window": WINDOW_SECONDS},
+        }
+    }
 
-class CreditsSerializer(SchemaSerializer):
-    balance = serializers.IntegerField(
-        min_value=0, help_text="Credits you can spend. They never expire"
+
+class CreditsSerializer(ApiSerializer):
+    balance = fields.Count("Credits you can spend. They never expire")
+    held = fields.Count(
+        "Credits held for lists in progress. What they don't use returns to the balance"
     )
-    held = serializers.IntegerField(
-        min_value=0,
-        help_text="Credits held for lists in progress. What they don't use returns to the balance",
-    )
-    used_this_period = serializers.IntegerField(
-        min_value=0, help_text="Credits used since the plan's month began"
-    )
-    plan = serializers.CharField(help_text=PLAN_HELP_TEXT)
-    next_grant = serializers.IntegerField(
+    used_this_period = fields.Count("Credits used since the plan's month began")
+    plan = fields.String(PLAN)
+    next_grant = fields.Integer(
+        "Credits for the plan's next month, once it is paid. On Free, the amount that the balance "
+        "is topped up to. Null if no credits are scheduled",
         allow_null=True,
-        help_text="Credits for the plan's next month, once it is paid. On Free, the amount that "
-        "the balance is topped up to. Null if no credits are scheduled",
     )
-    next_grant_at = serializers.DateTimeField(
-        allow_null=True, help_text="When that month begins, or null"
+    next_grant_at = fields.DateTime("When that month begins, or null", allow_null=True)
+    low_balance_threshold = fields.Count(
+        "We email owners and billing members when the balance falls to this"
     )
-    low_balance_threshold = serializers.IntegerField(
-        min_value=0, help_text="We email owners and billing members when the balance falls to this"
-    )
+
+    examples = {
+        "On the Starter plan": {
+            "balance": 4211,
+            "held": 0,
+            "used_this_period": 789,
+            "plan": "starter",
+            "next_grant": 5000,
+            "next_grant_at": "2026-12-21T00:00:00.000Z",
+            "low_balance_threshold": 500,
+        }
+    }

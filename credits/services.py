@@ -1,8 +1,6 @@
-"""Grant and deduct credits, each in one short transaction.
+"""Grant and deduct credits. The wallet's row serializes an account's transactions.
 
-Concurrent transactions on an account serialize on the row of its wallet. Charges for validations
-are recorded as usage; every other movement is a ledger entry, whose unique source names the form,
-order, or event it is for, so that repeating it has no further effect.
+The unique source of each ledger entry makes repeating it harmless.
 """
 
 from django.db import transaction
@@ -10,10 +8,8 @@ from django.utils.crypto import get_random_string
 
 from accounts import audit
 from accounts.models import Account, User
-from credits.models import LedgerEntry, Order, Subscription, Wallet
+from credits.models import EntryKind, LedgerEntry, Order, Subscription, Wallet
 from credits.models.catalog import MAX_CREDITS
-
-Kind = LedgerEntry.Kind
 
 
 class InvalidAmount(ValueError):
@@ -30,18 +26,16 @@ def validate_amount(amount: int) -> None:
 def post_entry(
     *,
     account: Account,
-    kind: Kind,
+    kind: EntryKind,
     amount: int,
     source: str,
     actor: User | None,
     reason: str,
     order: Order | None = None,
 ) -> bool:
-    """Add an entry to the ledger and update the wallet.
+    """Return False if the ledger has its source already.
 
-    Returns False, and changes nothing, if the ledger has an entry with this source already. The
-    entry is inserted before the wallet is updated, so a concurrent transaction with the same source
-    waits for this one at the unique index.
+    The entry comes first: a concurrent transaction with the same source waits at the unique index.
     """
     validate_amount(amount)
     outgoing = kind in LedgerEntry.OUTGOING
@@ -72,10 +66,15 @@ def grant(
     form_token: str | None = None,
     ip: str | None = None,
 ) -> bool:
-    """Grant credits on behalf of staff. Returns False if the form was submitted before."""
+    """Return False if the form was submitted before."""
     source = f"grant:{account.public_id}:{form_token or get_random_string(32)}"
     is_new = post_entry(
-        account=account, kind=Kind.GRANT, amount=amount, source=source, actor=actor, reason=reason
+        account=account,
+        kind=EntryKind.GRANT,
+        amount=amount,
+        source=source,
+        actor=actor,
+        reason=reason,
     )
     if is_new:
         audit.record(account, actor, "credits.granted", f"{amount:,}: {reason}", ip)
@@ -92,28 +91,25 @@ def deduct(
     form_token: str | None = None,
     ip: str | None = None,
 ) -> bool:
-    """Deduct credits on behalf of staff. Returns False if the form was submitted before.
-
-    Whatever the balance doesn't cover becomes a debt, which the next incoming credits pay first.
-    """
-    source = f"take_back:{account.public_id}:{form_token or get_random_string(32)}"
-    kind = Kind.TAKE_BACK
+    """Return False if the form was submitted before."""
+    source = f"deduct:{account.public_id}:{form_token or get_random_string(32)}"
+    kind = EntryKind.DEDUCT
     is_new = post_entry(
         account=account, kind=kind, amount=amount, source=source, actor=actor, reason=reason
     )
     if is_new:
-        audit.record(account, actor, "credits.taken_back", f"{amount:,}: {reason}", ip)
+        audit.record(account, actor, "credits.deducted", f"{amount:,}: {reason}", ip)
     return is_new
 
 
 @transaction.atomic
 def set_opening_balance(*, account: Account, credits: int) -> None:
-    """Give a new account exactly this many credits in place of the sign-up credits."""
+    """Give a new account these credits instead of the sign-up credits."""
     Subscription.objects.filter(account=account).update(gets_free_credits=True)
     if credits:
         post_entry(
             account=account,
-            kind=Kind.SIGNUP,
+            kind=EntryKind.SIGNUP,
             amount=credits,
             source=f"opening:{account.public_id}",
             actor=None,

@@ -1,8 +1,4 @@
-"""Encrypt secrets that the application has to read back, such as authenticator app seeds.
-
-They can't be read from a dump of the database or from a backup. The keys are derived from
-SECRET_KEY and SECRET_KEY_FALLBACKS.
-"""
+"""Encrypt secrets that must be read again, with keys derived from SECRET_KEY."""
 
 import secrets
 from base64 import b64decode, b64encode
@@ -18,11 +14,10 @@ _NONCE_BYTES = 12
 
 
 class DecryptionFailed(Exception):
-    """No current or previous SECRET_KEY decrypts the text, or the text was changed."""
+    """Raised if neither SECRET_KEY nor a fallback decrypts a value."""
 
 
 def encrypt(text: str) -> str:
-    """Encrypt under the current SECRET_KEY."""
     return _PREFIX + b64encode(encrypt_bytes(text.encode())).decode()
 
 
@@ -32,7 +27,6 @@ def encrypt_bytes(plaintext: bytes) -> bytes:
 
 
 def decrypt_bytes(ciphertext: bytes) -> bytes:
-    """Decrypt under any configured key."""
     for key in (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS):
         if (plaintext := _try_decrypt(ciphertext, key)) is not None:
             return plaintext
@@ -40,14 +34,13 @@ def decrypt_bytes(ciphertext: bytes) -> bytes:
 
 
 def decrypt(text: str) -> str:
-    """Decrypt under any configured key. Text stored without encryption is returned as it is."""
+    """Return text unchanged if it was stored unencrypted."""
     if not text.startswith(_PREFIX):
         return text
     return decrypt_bytes(b64decode(text.removeprefix(_PREFIX))).decode()
 
 
 def is_encrypted(text: str) -> bool:
-    """Return whether the text is encrypted under the current SECRET_KEY."""
     if not text.startswith(_PREFIX):
         return False
     return _try_decrypt(b64decode(text.removeprefix(_PREFIX)), settings.SECRET_KEY) is not None
@@ -61,7 +54,6 @@ def _try_decrypt(ciphertext: bytes, key: str) -> bytes | None:
         return None
 
 
-# Cached, because every metered call encrypts its result.
 @lru_cache(maxsize=8)
 def _cipher(secret: str) -> AESGCM:
     return AESGCM(salted_hmac("accounts.sealing", "", secret, algorithm="sha256").digest())

@@ -1,5 +1,3 @@
-"""Write a process's buffered access records, and update its metrics, once per second."""
-
 import contextlib
 import logging
 import resource
@@ -45,20 +43,17 @@ dropped_records = Counter(
 
 class Flusher:
     def __init__(self, role: str) -> None:
-        """`role`: the value of the `process` label, such as "web" or "background"."""
         self._role = role
         starts.labels(role).inc()
         self._cpu_seconds = 0.0
-        # How many dropped records the metric includes, and how many the log reports.
         self._counted = self._reported = 0
         access_log.configure(writes_lines=logging.getLogger().isEnabledFor(logging.INFO))
 
     def start(self) -> None:
-        """Flush in a background thread of a web worker."""
         threading.Thread(target=self._flush_forever, daemon=True).start()
 
     def flush(self) -> None:
-        # An error must not end the thread: the next flush may succeed.
+        # An error must not end the thread.
         try:
             access_log.flush(stderr_writer, as_json=settings.LOG_FORMAT == "json")
             self._report_dropped_records()
@@ -85,17 +80,13 @@ class Flusher:
             self._reported = dropped
 
     def _measure_process(self) -> None:
-        memory_bytes = _resident_memory()
+        # Without /proc, only the peak is known.
+        memory_bytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+        with contextlib.suppress(OSError):
+            pages = int(Path("/proc/self/statm").read_text().split()[1])
+            memory_bytes = pages * resource.getpagesize()
         processes.labels(self._role).set(1)
         memory.labels(self._role).set(memory_bytes)
         largest.labels(self._role).set(memory_bytes)
         before, self._cpu_seconds = self._cpu_seconds, time.process_time()
         cpu.labels(self._role).inc(self._cpu_seconds - before)
-
-
-def _resident_memory() -> int:
-    with contextlib.suppress(OSError):
-        pages = int(Path("/proc/self/statm").read_text().split()[1])
-        return pages * resource.getpagesize()
-    # Without /proc only the peak is available.
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024

@@ -1,14 +1,6 @@
-"""Hooks: how a lower layer calls functions of the layers above without importing them.
+"""Call functions of the layers above without importing them: docs/design/hooks.md.
 
-Each hook is a setting with a list of dotted paths (config/hooks.py), and a `Protocol` with the
-signature of its functions. The layer that calls the hook defines both:
-
-    on_account_closed = Hook[AccountClosed]("ON_ACCOUNT_CLOSED")
-
-    for handle in on_account_closed:
-        handle(account=account, actor=actor)
-
-The functions run inside the caller's transaction, and their exceptions reach the caller.
+Their exceptions reach the caller.
 """
 
 from collections.abc import Iterator
@@ -20,7 +12,6 @@ from django.utils.module_loading import import_string
 
 Function = TypeVar("Function")
 
-# Some hooks are called in every request of the API.
 _import_once = cache(import_string)
 
 
@@ -29,7 +20,6 @@ class Hook(Generic[Function]):
         self.setting = setting
 
     def __iter__(self) -> Iterator[Function]:
-        """Iterate over the functions, in the order of the setting."""
         return map(self.load, self.paths)
 
     @property

@@ -1,19 +1,17 @@
-"""Generate public ids for URLs and API responses: random, so they can't be counted or guessed."""
+"""Public ids are random, so they can't be counted or guessed."""
 
 import secrets
 import string
 
 _ALPHABET = (string.ascii_letters + string.digits).encode()
 _LENGTH = 20
-# Each byte maps to a letter. Bytes from the last whole multiple of the alphabet's length on are
-# dropped: they would make some letters more likely (modulo bias).
+# Higher bytes would make some letters more likely.
 _BIAS_START = 256 - 256 % len(_ALPHABET)
 _LETTERS = bytes(_ALPHABET[byte % len(_ALPHABET)] for byte in range(256))
 _BIASED_BYTES = bytes(range(_BIAS_START, 256))
 
 
 def random_id(prefix: str) -> str:
-    """Generate an id. Every request needs one, so this translates all bytes together."""
     letters = b""
     while len(letters) < _LENGTH:
         letters += secrets.token_bytes(2 * _LENGTH).translate(_LETTERS, _BIASED_BYTES)

@@ -1,4 +1,4 @@
-"""Import the models of the sub-packages into the module where Django looks for them."""
+"""Django looks for models here."""
 
 from runtime.jobs.leases import Lease
 from runtime.mail.outbox import Mail

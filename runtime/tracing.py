@@ -1,11 +1,4 @@
-"""Spans for OpenTelemetry: requests, searches in the DNS, and charges, in web workers.
-
-The SDK exports them. The spans are ours, because the WSGI instrumentation records URLs,
-client addresses and user agents. These have no address, domain or key, and no exception's text.
-
-Tracing is off unless the settings name a receiver. Then nothing of OpenTelemetry is imported, and
-`traced` returns functions as they are.
-"""
+"""Unless a receiver is set, nothing is imported, and `traced` changes no function."""
 
 import os
 from collections.abc import Callable, Iterator, Mapping
@@ -34,12 +27,10 @@ if IS_ON:
     from opentelemetry import trace
     from opentelemetry.context import Context
 
-    # Creates no spans before start_exporting().
     _tracer = trace.get_tracer(NAME, settings.VERSION)
 
 
 def start_exporting() -> None:
-    """Set up the SDK in a web worker. Its thread exists only in the process that starts it."""
     from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
     from opentelemetry.sdk.resources import Resource
     from opentelemetry.sdk.trace import TracerProvider
@@ -52,23 +43,20 @@ def start_exporting() -> None:
         "service.instance.id": str(uuid4()),
         "deployment.environment.name": settings.ENVIRONMENT,
     }
-    # is_sampled() has decided before the SDK is called.
+    # is_sampled() decides.
     provider = TracerProvider(sampler=ALWAYS_ON, resource=Resource.create(resource))
     provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
     trace.set_tracer_provider(provider)
 
 
 def is_sampled() -> bool:
-    """Decide whether to trace a request, at the same rate as TraceIdRatioBased.
-
-    The SDK's sampler takes 50 µs for a request that isn't traced, which is 5% of a metered call.
-    """
+    """Decide whether to trace a request, faster than the SDK's sampler."""
     return random() < _rate  # noqa: S311
 
 
 @contextmanager
 def request_span(method: str) -> "Iterator[Span]":
-    """Start a trace. The caller's `traceparent` isn't used: it could have all calls sampled."""
+    """Start a new trace: with `traceparent`, a caller could have every call sampled."""
     with _tracer.start_as_current_span(
         method,
         Context(),
@@ -81,7 +69,6 @@ def request_span(method: str) -> "Iterator[Span]":
 
 @contextmanager
 def child_span(name: str) -> "Iterator[Span]":
-    """Start a span within a request that is traced. Otherwise yield one that records nothing."""
     parent = trace.get_current_span()
     if not parent.is_recording():
         yield parent
@@ -95,8 +82,6 @@ def child_span(name: str) -> "Iterator[Span]":
 def traced(
     name: str, describe: "Callable[[Any], Attributes]"
 ) -> Callable[[Callable[Arguments, Result]], Callable[Arguments, Result]]:
-    """Decorate a function with a span. `describe` returns its attributes from the result."""
-
     def decorate(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
         if not IS_ON:
             return function

@@ -11,6 +11,8 @@ from django.core.cache import cache
 from django.test import Client
 from django.test.utils import teardown_databases
 from django.utils import timezone
+from hypothesis import HealthCheck
+from hypothesis import settings as hypothesis_settings
 from pytest_django import DjangoDbBlocker
 
 from accounts.models import Account, Membership, User
@@ -18,9 +20,9 @@ from accounts.roles import Role
 from accounts.services import open_account, run_email_confirmed_hooks
 from apikeys.crypto import digest
 from apikeys.models import ApiKey
+from apikeys.models.refusals import refusals
 from apikeys.services import create_key
 from apikeys.throttling import limits
-from apikeys.throttling.refusal_counts import refusals
 from runtime.logging.handler import stderr_writer
 from tests.support.api_client import ApiClient
 from tests.support.copied_rows import CopiedRows
@@ -29,31 +31,39 @@ from tests.support.fresh_database import fresh_database
 from tests.support.log_records import LogCapture, capture_logs
 from tests.support.page_context import record_page_contexts
 from tests.support.pages import browser_for
-from tests.support.xdist_groups import GroupScheduler, is_long
 from validation.lookup_limits import exhausted_lookups
 
 __all__ = ["fresh_database"]
 
 PASSWORD = "correct horse battery"
+# Drawing examples is slow on a busy machine, which says nothing about a test.
+hypothesis_settings.register_profile("busy", suppress_health_check=[HealthCheck.too_slow])
+hypothesis_settings.load_profile("busy")
 FIREFOX = {"user-agent": "Mozilla/5.0 (X11; Linux x86_64) Firefox/130.0"}
-
-
-@pytest.hookimpl(optionalhook=True)
-def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> GroupScheduler:
-    return GroupScheduler(config, log)
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> Generator[None, None, None]:
-    """Mark tests without a database as `anywhere` before `-m` selects; put long ones first."""
+    """Mark tests without a database as `anywhere`, before `-m` selects; put slow ones first."""
     for item in items:
         fixtures = set(getattr(item, "fixturenames", ()))
         uses_database = fixtures & {"db", "fresh_database"} or item.get_closest_marker("django_db")
         if not uses_database:
             item.add_marker(pytest.mark.anywhere)
     yield
-    # Sorting is stable: all others stay shuffled.
-    items.sort(key=lambda item: not is_long(item.nodeid))
+    # Sorting is stable: tests stay shuffled.
+    items.sort(key=start_order)
+
+
+def start_order(item: pytest.Item) -> int:
+    """Start slow tests early: at the end, the other xdist workers would wait for them.
+
+    Journeys are together, because those of a worker share a product and a browser.
+    """
+    if item.get_closest_marker("journey"):
+        return 0
+    is_slow = item.get_closest_marker("process") or item.path.parent.name in ("site", "fuzz")
+    return 1 if is_slow else 2
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -1,9 +1,10 @@
-"""Mask and hash addresses for storage, so that a known one can be found but none read back."""
+"""Mask and hash addresses, so that a known one can be found but none read back."""
 
 import hashlib
 import hmac
 import unicodedata
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import lru_cache
 
 import idna
@@ -11,44 +12,31 @@ from django.conf import settings
 
 
 def mask_address(email: str, domain: str | None) -> str:
-    """Return `j***@example.com`, or only the first character if there's no valid domain."""
+    """Return `j***@example.com`, or `j***` without a valid domain."""
     first = email[:1] if email[:1].isprintable() else ""
     return f"{first}***@{domain}" if domain else f"{first}***"
 
 
 def address_hash(email: str) -> str:
-    """Return the same keyed hash for every spelling of an address.
-
-    Case, a Unicode or Punycode domain, a trailing dot and quotes make no difference.
-    """
-    text = _normalize(email).encode("utf-8", "surrogatepass")
-    return hmac.digest(_hash_key(settings.ADDRESS_HASH_KEY), text, "sha256").hex()[:32]
-
-
-@lru_cache(maxsize=2)
-def _hash_key(secret: str) -> bytes:
-    """Derive the key as Django's salted_hmac does, but once: lists hash millions of addresses."""
-    return hashlib.sha256(b"validation.address" + secret.encode()).digest()
-
-
-def _normalize(email: str) -> str:
+    """Return a keyed hash that ignores case, Punycode, a trailing dot, and quotes."""
     text = unicodedata.normalize("NFC", email).strip().lower()
     local_part, at, domain = text.rpartition("@")
     if len(local_part) > 2 and local_part[0] == local_part[-1] == '"':
         local_part = local_part[1:-1]
-    return f"{local_part}{at}{_to_unicode(domain.rstrip('.'))}"
+    domain = domain.rstrip(".")
+    if not domain.isascii() or "xn--" in domain:
+        with suppress(idna.IDNAError):
+            domain = idna.decode(domain, uts46=True)
+    normalized = f"{local_part}{at}{domain}".encode("utf-8", "surrogatepass")
+    return hmac.digest(_hash_key(settings.ADDRESS_HASH_KEY), normalized, "sha256").hex()[:32]
 
 
-def _to_unicode(domain: str) -> str:
-    if domain.isascii() and "xn--" not in domain:
-        return domain
-    try:
-        return idna.decode(domain, uts46=True)
-    except idna.IDNAError:
-        return domain
+@lru_cache(maxsize=2)
+def _hash_key(secret: str) -> bytes:
+    """Derive the key once: lists hash millions of addresses."""
+    return hashlib.sha256(b"validation.address" + secret.encode()).digest()
 
 
-# Above the bits of all checks.
 _ACCOUNT_LIST_BIT = 60
 _ACCOUNT_LISTS = (None, "denied", "allowed")
 
@@ -63,16 +51,14 @@ def pack_checks(checks: Mapping[str, bool | None], names: tuple[str, ...]) -> in
 
 
 def unpack_checks(packed: int, names: tuple[str, ...]) -> dict[str, bool | None]:
-    """Reverse pack_checks."""
     values = (None, False, True)
     return {name: values[packed >> (2 * index) & 3] for index, name in enumerate(names)}
 
 
 def pack_account_list(account_list: str | None) -> int:
-    """Return what to add to the packed checks, so that the request log needs no column for it."""
+    """Return bits for the packed checks, which save a column."""
     return _ACCOUNT_LISTS.index(account_list) << _ACCOUNT_LIST_BIT
 
 
 def unpack_account_list(packed: int) -> str | None:
-    """Reverse pack_account_list."""
     return _ACCOUNT_LISTS[packed >> _ACCOUNT_LIST_BIT & 3]

@@ -6,23 +6,21 @@ from django.http import HttpRequest
 
 from accounts import audit
 from accounts.staff.request import staff_request
-from validation.domain_data import staff_domains
+from validation import staff_domains
 from validation.forms import ListedDomainForm
-from validation.models import AccountDomains, AddressList, Feedback, ListedDomain, LogEntry
+from validation.models import AccountDomains, Feedback, ListedDomain, LogEntry
 from validation.staff.domains import AccountDomainsAdmin
 from validation.staff.feedback import FeedbackAdmin
-from validation.staff.lists import AddressListAdmin
 from validation.staff.request_log import LogEntryAdmin
 
 admin.site.register(LogEntry, LogEntryAdmin)
-admin.site.register(AddressList, AddressListAdmin)
 admin.site.register(AccountDomains, AccountDomainsAdmin)
 admin.site.register(Feedback, FeedbackAdmin)
 
 
 @admin.register(ListedDomain)
 class ListedDomainAdmin(admin.ModelAdmin[ListedDomain]):
-    """Edits staff domains. This worker applies them immediately, the others within seconds."""
+    """Changes apply here immediately, and in other workers within seconds."""
 
     form = ListedDomainForm
     list_display = ("domain", "kind", "reason", "created_at")

@@ -1,11 +1,9 @@
-"""POST /v1/validate: the view, and how the API reference describes it."""
-
 import re
 
-from drf_spectacular.utils import OpenApiParameter, OpenApiRequest
+from drf_spectacular.utils import OpenApiParameter
 
 from apikeys.errors import REFUSALS, ApiError
-from apikeys.request import ApiCall, ApiRequest
+from apikeys.request import ApiRequest
 from apikeys.rest.request_body import read_object, read_string, refuse_unknown_fields
 from apikeys.rest.responses import ApiResponse
 from apikeys.rest.schema import describe, named_example
@@ -20,20 +18,19 @@ from validation.sandbox_errors import raise_sandbox_error
 
 MAX_EMAIL_LENGTH = 320
 _IDEMPOTENCY_KEY = re.compile(r"[!-~]{1,255}")
-ADDRESS_EXAMPLE = named_example("An address", {"email": "jane@shop.example"})
 IDEMPOTENCY_KEY = OpenApiParameter(
     "Idempotency-Key",
     {"type": "string", "pattern": "^[!-~]{1,255}$", "minLength": 1, "maxLength": 255},
     OpenApiParameter.HEADER,
-    description="A retry with the same key and address within 24 hours returns the first response, "
+    description="A retry with the same key and body within 24 hours returns the first response, "
     "byte for byte, and is free.",
-    examples=[named_example("One per address", "sign-up-8f14e45f")],
+    examples=[named_example("One per request", "sign-up-8f14e45f")],
 )
 REPLAYED = OpenApiParameter(
     "Idempotent-Replayed",
     {"type": "string", "enum": ["true"]},
     OpenApiParameter.HEADER,
-    response=[200],
+    response=[200, 201],
     description="Present, and `true`, if this is the stored response to an earlier request.",
     examples=[named_example("A replay", "true")],
 )
@@ -58,6 +55,7 @@ REMAINING = OpenApiParameter(
 
 class ValidateView(ApiView):
     account_relations = ("wallet",)
+    uses_account_slots = False
     billing_classes = [HasCredits]
 
     caller: Caller
@@ -67,7 +65,12 @@ class ValidateView(ApiView):
 
     def prepare(self) -> None:
         document = read_object(self.request)
-        self.email = read_string(document, "email", min_length=1, max_length=MAX_EMAIL_LENGTH)
+        try:
+            self.email = read_string(document, "email", min_length=1, max_length=MAX_EMAIL_LENGTH)
+        except ApiError as error:
+            if isinstance(document.get("email", document.get("emails")), list):
+                error.message += " For several addresses, use POST /v1/validate/batch."
+            raise
         self.idempotency_key = read_idempotency_key(self.request)
         refuse_unknown_fields(document, "email")
         call = self.request.call
@@ -91,26 +94,22 @@ class ValidateView(ApiView):
         "Addresses at `sandbox.test` simulate every result and error for free.",
         ResultSerializer,
         tag="Validation",
-        request=OpenApiRequest(ValidateSerializer, examples=[ADDRESS_EXAMPLE]),
+        request=ValidateSerializer,
         parameters=[IDEMPOTENCY_KEY, REPLAYED, COST, REMAINING],
         examples=EXAMPLES,
         refusals=REFUSALS,
     )
     def post(self, request: ApiRequest) -> ApiResponse:
-        response = self._validate(request.call)
+        if self.replay is not None:
+            response = services.replay_response(caller=self.caller, response=self.replay)
+        else:
+            raise_sandbox_error(self.email, request.call.rate_limit)
+            response = services.validate(
+                caller=self.caller, email=self.email, idempotency_key=self.idempotency_key
+            )
         request.call.is_in_request_log = True
         request.call.verdict = response.verdict
         return validation_response(response)
-
-    def _validate(self, call: ApiCall) -> ValidationResponse:
-        if self.replay is not None:
-            return services.replay_response(
-                caller=self.caller, email=self.email, response=self.replay
-            )
-        raise_sandbox_error(self.email, call.rate_limit)
-        return services.validate(
-            caller=self.caller, email=self.email, idempotency_key=self.idempotency_key
-        )
 
 
 def validation_response(response: ValidationResponse) -> ApiResponse:

@@ -10,7 +10,7 @@ class ValidationConfig(AppConfig):
 
     def ready(self) -> None:
         register_converter(ResultId, "result_id")
-        # Only here, because models can't be imported earlier.
+        # Models can't be imported earlier.
         from validation.partitions import create_after_migrations
 
         post_migrate.connect(create_after_migrations, sender=self)

@@ -1,5 +1,4 @@
-"""Erase one address from the request log, stored results, stored replays, lists and feedback."""
-
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import reduce
 from operator import or_
@@ -12,32 +11,31 @@ from accounts.engine import get_engine
 from accounts.models import Account, User
 from runtime.database.batches import delete_in_batches
 from validation.addresses import address_hash, mask_address
-from validation.lists.deletion.erasure import (
-    erase_from_list,
-    erase_when_parsed,
-    lists_with_address,
-    readable_lists,
-)
-from validation.models import AddressList, Feedback, LogEntry, Replay
+from validation.hooks import AddressErasure, address_erasures, on_address_erased
+from validation.models import Feedback, LogEntry, Replay
 from validation.models.log_entries import LogEntryQuerySet
+from validation.models.replays import ReplayQuerySet
 from validation.results.stored_results import erase_results
 
 
 def erase_address(*, email: str, account: Account | None, actor: User, ip: str | None) -> int:
-    """Erase the address in upper and lower case, in all accounts if `account` is None.
+    """Erase the address, in all accounts if `account` is None, and return the deleted rows.
 
-    Return the number of deleted rows. Usage totals contain no addresses and stay. Call it outside a
-    transaction.
+    Call it outside a transaction.
     """
-    # Recorded first: an interrupted erasure must not leave deletions without an audit entry.
-    for affected in [account] if account else [None, *_accounts_with(email)]:
+    affected_accounts: Iterable[Account | None] = [account]
+    if account is None:
+        rows = (rows.order_by().values("account") for rows in _matching_rows(email, None))
+        having = (*rows, _find_in_lists(email, None).accounts)
+        found = Account.objects.filter(reduce(or_, (Q(pk__in=some) for some in having)))
+        affected_accounts = [None, *found]
+    # First: an interrupted erasure must not leave deletions without an audit entry.
+    for affected in affected_accounts:
         audit.record(affected, actor, "address.erased", parse_and_mask(email), ip)
-    erase_when_parsed(email, account)
-    requests, replays, lists, feedback = _matching_rows(email, account)
-    # Not counted: each belongs to a request.
-    erase_results(requests)
+    requests, replays, feedback = _matching_rows(email, account)
+    erase_results(email, requests, replays)
     deleted = requests.delete_in_batches() + sum(map(delete_in_batches, (replays, feedback)))
-    return deleted + sum(erase_from_list(address_list, email) for address_list in lists)
+    return deleted + sum(erase(email=email, account=account) for erase in on_address_erased)
 
 
 @dataclass(frozen=True)
@@ -46,7 +44,7 @@ class ErasureCount:
     replays: int
     lists: int
     feedback: int = 0
-    # Lists that will be read, or may be read again with another column, and may have the address.
+    # Lists that may still be parsed, and have the address.
     readable_lists: int = 0
 
     @property
@@ -70,31 +68,27 @@ class ErasureCount:
 
 
 def count_rows(*, email: str, account: Account | None) -> ErasureCount:
-    requests, replays, lists, feedback = (rows.count() for rows in _matching_rows(email, account))
-    return ErasureCount(requests, replays, lists, feedback, readable_lists(account).count())
+    requests, replays, feedback = (rows.count() for rows in _matching_rows(email, account))
+    lists = _find_in_lists(email, account)
+    return ErasureCount(requests, replays, lists.lists, feedback, lists.readable_lists)
 
 
 def parse_and_mask(email: str) -> str:
-    """Mask the address as the request log does."""
-    parts = get_engine().check_without_dns(email).parts
+    parts = get_engine().check_offline(email).parts
     return mask_address(email, parts.domain if parts else None)
 
 
-def _accounts_with(email: str) -> QuerySet[Account]:
-    """Return the accounts whose own audit log must show that they lost rows."""
-    rows = (rows.order_by().values("account") for rows in _matching_rows(email, None))
-    return Account.objects.filter(reduce(or_, (Q(pk__in=accounts) for accounts in rows)))
+def _find_in_lists(email: str, account: Account | None) -> AddressErasure:
+    (find,) = address_erasures
+    return find(email=email, account=account)
 
 
 def _matching_rows(
     email: str, account: Account | None
-) -> tuple[LogEntryQuerySet, QuerySet[Replay], QuerySet[AddressList], QuerySet[Feedback]]:
-    # The index on replays starts with the account. Naming the accounts turns the search for a hash
-    # into one index lookup per account instead of a scan of all replays.
+) -> tuple[LogEntryQuerySet, ReplayQuerySet, QuerySet[Feedback]]:
     accounts = Account.objects.filter(pk=account.pk) if account else Account.objects.all()
     return (
         LogEntry.objects.filter(account__in=accounts, address_hash=address_hash(email)),
         Replay.objects.with_address(email).filter(account__in=accounts),
-        lists_with_address(email).filter(account__in=accounts),
         Feedback.objects.filter(account__in=accounts, address_hash=address_hash(email)),
     )

@@ -8,12 +8,11 @@ from django.template.defaultfilters import pluralize
 
 from accounts.engine import get_engine
 from accounts.models import Account
-from validation.engine.domain_data import read_data_file
 from validation.models import ListedDomain
 
 
 class AddressForm(forms.Form):
-    """Accepts any text, untrimmed, as the API does: an invalid address is a result."""
+    """Accepts any text, as the API does: an invalid address is a result."""
 
     email = forms.CharField(
         label="Address",
@@ -32,10 +31,7 @@ class AddressForm(forms.Form):
 
 
 class LogDaysForm(forms.Form):
-    """Offers retention times up to the operator's LOG_RETENTION_DAYS.
-
-    The longest choice is stored as None, so that it follows the setting when it changes.
-    """
+    """Offers times up to LOG_RETENTION_DAYS, which is stored as None to follow the setting."""
 
     CHOICES = (0, 1, 7, 14, 30, 60, 90, 180, 365)
 
@@ -49,14 +45,11 @@ class LogDaysForm(forms.Form):
         shorter = [days for days in self.CHOICES if days < max_days]
         field = cast(forms.TypedChoiceField, self.fields["log_days"])
         field.choices = [
-            *((days, _retention_label(days)) for days in shorter),
+            (0, "Don't store requests"),
+            *((days, f"{days} day{pluralize(days)}") for days in shorter if days),
             ("", f"{max_days} day{pluralize(max_days)} (maximum)"),
         ]
         field.initial = account.log_days if account.log_days in shorter else ""
-
-
-def _retention_label(days: int) -> str:
-    return f"{days} day{pluralize(days)}" if days else "Don't store requests"
 
 
 class ListedDomainForm(forms.ModelForm[ListedDomain]):
@@ -65,7 +58,6 @@ class ListedDomainForm(forms.ModelForm[ListedDomain]):
         fields = ("domain", "kind", "reason")
 
     def clean_domain(self) -> str:
-        """Return the lower-case ASCII domain, the form that the engine compares."""
         typed = self.cleaned_data["domain"].strip().rpartition("@")[2].strip(".")
         try:
             domain = idna.encode(typed, uts46=True, std3_rules=True).decode()
@@ -80,7 +72,7 @@ class ListedDomainForm(forms.ModelForm[ListedDomain]):
     def clean(self) -> dict[str, object]:
         data = super().clean() or {}
         well_known = {
-            *read_data_file("never_disposable").entries,
+            *get_engine().domain_data.never_disposable,
             *get_engine().domain_data.typo_targets,
         }
         if data.get("kind") == ListedDomain.Kind.DENY and data.get("domain") in well_known:

@@ -1,7 +1,4 @@
-"""Ids of results and batches: a timestamp and random bits in Crockford's base 32.
-
-So they sort by time, and their rows are found by it.
-"""
+"""Ids are a prefix and a ULID, so they sort by time. python-ulid is too slow for batches."""
 
 import re
 import secrets
@@ -9,21 +6,15 @@ import time
 from datetime import UTC, datetime
 
 _LETTERS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
-_TIME_BITS, _RANDOM_BITS, _BITS_PER_LETTER = 48, 82, 5
-_LENGTH = (_TIME_BITS + _RANDOM_BITS) // _BITS_PER_LETTER
-# The first letters contain the time, and two random bits.
-_TIME_LETTERS = 10
-_SPARE_BITS = _TIME_LETTERS * _BITS_PER_LETTER - _TIME_BITS
-# Two letters at a time, because every metered call needs an id.
-_PAIRS = [first + second for first in _LETTERS for second in _LETTERS]
-_PAIR_MASK = len(_PAIRS) - 1
-_PAIR_SHIFTS = range((_TIME_LETTERS - 2) * _BITS_PER_LETTER, -1, -2 * _BITS_PER_LETTER)
-# Each byte selects a letter. 256 is a multiple of their number, so none is more likely.
+_DIGITS = str.maketrans(_LETTERS, "0123456789abcdefghijklmnopqrstuv")
+_TIME_LENGTH, _RANDOM_LENGTH = 10, 16
+_ULID = f"[{_LETTERS}]{{{_TIME_LENGTH + _RANDOM_LENGTH}}}"
+# Maps bytes to letters. 256 is a multiple of 32, so no letter is more likely.
 _LETTER_OF_BYTE = (_LETTERS * (256 // len(_LETTERS))).encode()
-RESULT_PREFIX, BATCH_PREFIX = "val_", "bat_"
-RESULT_ID_PATTERN = f"{RESULT_PREFIX}[{_LETTERS}]{{{_LENGTH}}}"
-_PATTERN = re.compile(f"(?:{RESULT_PREFIX}|{BATCH_PREFIX})[{_LETTERS}]{{{_LENGTH}}}")
-BATCH_ID = re.compile(rf"\A{BATCH_PREFIX}[{_LETTERS}]{{{_LENGTH}}}\Z")
+# `rsp_` ids are for stored responses to list creation. Clients never see them.
+RESULT_PREFIX, BATCH_PREFIX, RESPONSE_PREFIX = "val_", "bat_", "rsp_"
+RESULT_ID_PATTERN = f"{RESULT_PREFIX}{_ULID}"
+BATCH_ID = re.compile(rf"\A{BATCH_PREFIX}{_ULID}\Z")
 
 
 class ResultId:
@@ -47,7 +38,6 @@ def new_result_id() -> str:
 
 
 def new_result_ids(number: int) -> list[str]:
-    """Generate ids of one moment. A batch needs a hundred, so this draws all bits together."""
     return _new_ids(RESULT_PREFIX, number)
 
 
@@ -55,39 +45,39 @@ def new_batch_id() -> str:
     return _new_ids(BATCH_PREFIX, 1)[0]
 
 
+def new_response_id() -> str:
+    return _new_ids(RESPONSE_PREFIX, 1)[0]
+
+
 def first_id_at(moment: datetime, prefix: str) -> str:
-    """Return the id that sorts before all ids with the prefix of this moment and later."""
-    milliseconds = int(moment.timestamp() * 1000)
-    return f"{prefix}{_time_letters(milliseconds, 0)}".ljust(len(prefix) + _LENGTH, _LETTERS[0])
+    """Return the lowest possible id of this moment."""
+    return f"{prefix}{_time_letters(int(moment.timestamp() * 1000))}{_LETTERS[0] * _RANDOM_LENGTH}"
 
 
 def _new_ids(prefix: str, number: int) -> list[str]:
-    length = _LENGTH - _TIME_LETTERS
-    random = secrets.token_bytes(1 + number * length)
-    start = f"{prefix}{_time_letters(time.time_ns() // 1_000_000, random[0] % 2**_SPARE_BITS)}"
-    letters = random[1:].translate(_LETTER_OF_BYTE).decode()
-    return [f"{start}{letters[index : index + length]}" for index in range(0, len(letters), length)]
+    random = secrets.token_bytes(number * _RANDOM_LENGTH).translate(_LETTER_OF_BYTE).decode()
+    start = f"{prefix}{_time_letters(time.time_ns() // 1_000_000)}"
+    return [
+        start + random[at : at + _RANDOM_LENGTH] for at in range(0, len(random), _RANDOM_LENGTH)
+    ]
 
 
-def _time_letters(milliseconds: int, spare_bits: int) -> str:
-    bits = milliseconds << _SPARE_BITS | spare_bits
-    return "".join([_PAIRS[bits >> shift & _PAIR_MASK] for shift in _PAIR_SHIFTS])
+def _time_letters(milliseconds: int) -> str:
+    shifts = range(5 * (_TIME_LENGTH - 1), -1, -5)
+    return "".join([_LETTERS[milliseconds >> shift & 31] for shift in shifts])
 
 
 def normalize_result_id(text: str) -> str:
-    """Restore the canonical case of the id of a result or batch that a user typed."""
     prefix, separator, letters = text.partition("_")
     return f"{prefix.lower()}{separator}{letters.upper()}"
 
 
 def result_created_at(text: str) -> datetime | None:
-    """Return the time in an id, or None if the text isn't one."""
-    if not _PATTERN.fullmatch(text):
+    """Return the time in the id of a result or batch, or None if the text isn't one."""
+    if not (is_result_id(text) or BATCH_ID.match(text)):
         return None
-    number = 0
-    for letter in text[len(RESULT_PREFIX) :]:
-        number = number * len(_LETTERS) + _LETTERS.index(letter)
+    letters = text.partition("_")[2][:_TIME_LENGTH]
     try:
-        return datetime.fromtimestamp((number >> _RANDOM_BITS) / 1000, UTC)
+        return datetime.fromtimestamp(int(letters.translate(_DIGITS), 32) / 1000, UTC)
     except (ValueError, OverflowError, OSError):
         return None

@@ -1,9 +1,8 @@
 """Limit how many lookups that exhaust their message budget an account may cause per hour.
 
-Such a lookup sends 60 messages to resolvers, and its verdict is free. Beyond the limit, calls for
-domains that are not cached are `unknown` without a lookup until the hour ends. All processes share
-the count. A worker reads it only before a lookup, at most once per second and account. While the
-store is unavailable, each worker uses its own count.
+Beyond the limit, uncached domains are `unknown` without a lookup, in calls and lists. Processes
+share the count, and read it at most once per second and account. While the store is unavailable,
+each uses its own.
 """
 
 import time
@@ -18,7 +17,6 @@ from apikeys.throttling.limits import query_counters
 EXHAUSTED_PER_REQUEST = 10
 WINDOW_SECONDS = 3600
 _REFRESH_SECONDS = 1.0
-# Above this, counts of earlier hours are removed.
 _MAX_COUNTS = 10_000
 
 
@@ -30,8 +28,6 @@ class _Count:
 
 
 class ExhaustedLookups:
-    """Caches each account's number of exhausted lookups in the current hour."""
-
     def __init__(self) -> None:
         self._counts: dict[str, _Count] = {}
 
@@ -40,7 +36,7 @@ class ExhaustedLookups:
         limit = EXHAUSTED_PER_REQUEST * account.request_limit
         now = time.monotonic()
         if count.exhausted < limit and now - count.refreshed_at >= _REFRESH_SECONDS:
-            # Set before the store is read, so that concurrent calls don't read it too.
+            # This is first, so that concurrent calls don't read the store too.
             count.refreshed_at = now
             key = _cache_key(account, count.hour)
             stored = query_counters(lambda: int(caches["hourly_counters"].get(key, 0)))
@@ -79,8 +75,6 @@ exhausted_lookups = ExhaustedLookups()
 
 @dataclass(slots=True)
 class AccountLookupLimit:
-    """Implements the engine's LookupLimit for one account."""
-
     account: Account
 
     def allows_lookup(self) -> bool:

@@ -1,4 +1,4 @@
-"""The tables with daily partitions on PostgreSQL: those that every metered call writes a row to."""
+"""Partition the tables that every metered call writes to by day, on PostgreSQL."""
 
 import logging
 
@@ -14,17 +14,15 @@ RESULTS = PartitionedTable(StoredResult)
 
 
 def create_log_partitions() -> None:
-    """Daily job."""
     LOG.create_partitions()
 
 
 def create_result_partitions() -> None:
-    """Daily job."""
     RESULTS.create_partitions()
 
 
 def create_after_migrations(**signal: object) -> None:
-    """Create the partitions before the service starts, which a busy table doesn't prevent."""
+    """Create the partitions before the service starts, but start even if a table is busy."""
     for table in (LOG, RESULTS):
         try:
             table.create_partitions()

@@ -1,7 +1,4 @@
-"""Run an API validation from the dashboard.
-
-It consumes the account's rate limit and credits, and is recorded without a key.
-"""
+"""Run an API call from the dashboard, without a key."""
 
 import json
 from collections.abc import Callable
@@ -14,23 +11,23 @@ import orjson
 from accounts.models import Account
 from accounts.request import AccountRequest
 from apikeys.errors import ApiError
+from apikeys.models import count_refusal
 from apikeys.rest.responses import JSON, rate_limit_headers
-from apikeys.throttling import limits, refusal_counts
+from apikeys.throttling import limits
 from apikeys.throttling.limits import BucketState
 from apikeys.throttling.throttles import rate_limit_exceeded
-from credits.wallet.charges import get_balance, refusal
+from credits.models import Wallet
+from credits.wallet.charges import insufficient_credits
+from engine import MEANINGS, Meaning
 from runtime.unicode import INVISIBLE
 from validation import services
 from validation.charging.settlement import ValidationResponse
-from validation.engine.verdicts.reason_texts import MEANINGS, Meaning
 from validation.request_log.writer import Caller
 from validation.sandbox_errors import raise_sandbox_error
 
 
 @dataclass(frozen=True)
 class PlaygroundResponse:
-    """Presents an API response on the playground page."""
-
     status: int
     headers: dict[str, str]
     document: dict[str, Any]
@@ -49,7 +46,6 @@ class PlaygroundResponse:
 
     @property
     def outcome(self) -> str:
-        """Return the verdict, or the status of an error."""
         return str(self.document["verdict"] if self.result else self.status)
 
     @property
@@ -63,21 +59,23 @@ class PlaygroundResponse:
 
 
 def format_json(document: dict[str, Any]) -> str:
-    """Return indented JSON with invisible characters escaped."""
     text = json.dumps(document, indent=2, ensure_ascii=False)
     return INVISIBLE.sub(lambda match: json.dumps(match[0])[1:-1], text)
 
 
 @dataclass
 class PlaygroundCall:
-    """What a request of the playground learns on its way, as ApiCall does under /v1."""
-
     caller: Caller
     rate_limit: BucketState
 
 
 def send_request(request: AccountRequest, email: str) -> PlaygroundResponse:
-    return send(request, lambda call: _validate(call, email))
+    def validate(call: PlaygroundCall) -> ValidationResponse:
+        check_price(call.caller.account, services.price_of(email))
+        raise_sandbox_error(email, call.rate_limit)
+        return services.validate(caller=call.caller, email=email, idempotency_key=None)
+
+    return send(request, validate)
 
 
 def send(
@@ -88,19 +86,22 @@ def send(
     rate_limit = limits.consume(request, limits.account_bucket(account))
     call = PlaygroundCall(Caller(account, None, request.id), rate_limit)
     try:
-        _check_caller(call)
+        if rate_limit.refused:
+            raise rate_limit_exceeded(rate_limit)
+        if account.suspended_at is not None:
+            raise ApiError("account_suspended")
         response = validate(call)
     except ApiError as error:
         status, body, extra = error.status, error.body(request.id), error.headers
         if not error.is_sandbox:
-            refusal_counts.count_refusal(account.pk, None, error.code)
+            count_refusal(account.pk, None, error.code)
     else:
         status, body = 200, response.body
         extra = {
             "X-Credits-Cost": str(response.cost),
             "X-Credits-Remaining": str(response.balance),
         }
-        # The page also shows the balance, which was loaded before the charge.
+        # The page shows this balance, which was loaded before the charge.
         account.wallet.balance = response.balance
     headers = {
         "Content-Type": JSON,
@@ -111,20 +112,7 @@ def send(
     return PlaygroundResponse(status, headers, orjson.loads(body))
 
 
-def _check_caller(call: PlaygroundCall) -> None:
-    if call.rate_limit.refused:
-        raise rate_limit_exceeded(call.rate_limit)
-    if call.caller.account.suspended_at is not None:
-        raise ApiError("account_suspended")
-
-
 def check_price(account: Account, price: int) -> None:
-    """Raise if the balance doesn't cover the price, before any work."""
-    if price > get_balance(account):
-        raise refusal(account, required=price)
-
-
-def _validate(call: PlaygroundCall, email: str) -> ValidationResponse:
-    check_price(call.caller.account, services.price_of(email))
-    raise_sandbox_error(email, call.rate_limit)
-    return services.validate(caller=call.caller, email=email, idempotency_key=None)
+    wallet = Wallet.objects.get(account=account)
+    if price > wallet.balance:
+        raise insufficient_credits(wallet, required=price)

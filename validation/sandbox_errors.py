@@ -1,33 +1,30 @@
-"""Raise the error that `<error code>@sandbox.test` selects, with its headers."""
+"""Raise the error that `<error code>@sandbox.test` selects."""
 
 from apikeys.errors import REFUSALS, SAMPLE_PARAMS, ApiError, unauthorized, unavailable
 from apikeys.throttling.limits import BucketState
 from apikeys.throttling.throttles import rate_limit_exceeded
+from credits.models import Wallet
 from credits.wallet.charges import insufficient_credits
-from validation.engine.sandbox import sandbox_word
+from engine import sandbox_word
 
 
 def raise_sandbox_error(email: str, usage: BucketState | None) -> None:
-    """Raise the error, if the address selects one. `usage` is shown by rate_limit_exceeded."""
     code = sandbox_word(email)
     if code in REFUSALS:
-        raise _simulate_error(code, usage)
-
-
-def _simulate_error(code: str, usage: BucketState | None) -> ApiError:
-    error = _build_error(code, usage)
-    error.is_sandbox = True
-    return error
+        # A variable for the error would be a reference cycle.
+        raise _build_error(code, usage)
 
 
 def _build_error(code: str, usage: BucketState | None) -> ApiError:
-    if code == "rate_limit_exceeded" and usage is not None:
-        return rate_limit_exceeded(usage)
-    if REFUSALS[code].status == 401:
-        return unauthorized(code)
-    errors = {
-        "insufficient_credits": insufficient_credits(required=1, balance=0),
+    errors: dict[str, ApiError] = {
+        "insufficient_credits": insufficient_credits(Wallet(), required=1),
         "service_unavailable": unavailable(),
         "method_not_allowed": ApiError(code, headers={"Allow": "POST"}),
     }
-    return errors.get(code) or ApiError(code, param=SAMPLE_PARAMS.get(code))
+    error = errors.get(code) or ApiError(code, param=SAMPLE_PARAMS.get(code))
+    if REFUSALS[code].status == 401:
+        error = unauthorized(code)
+    elif code == "rate_limit_exceeded" and usage is not None:
+        error = rate_limit_exceeded(usage)
+    error.is_sandbox = True
+    return error

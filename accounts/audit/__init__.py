@@ -1,5 +1,3 @@
-"""The audit log: who did what, and from where. Add entries with `audit.record(…)`."""
-
 from accounts.audit.models import SYSTEM
 from accounts.audit.recording import audited_accounts, record, record_for_user
 

@@ -1,30 +1,28 @@
-"""Map each action code of the audit log to the label that customers see. Pure."""
-
 from dataclasses import dataclass
 from enum import StrEnum
 
 
-class Group(StrEnum):
+class ActionGroup(StrEnum):
     SECURITY = "security"
     KEYS = "keys"
     TEAM = "team"
     BILLING = "billing"
     ACCOUNT = "account"
-    # Staff actions that concern no account. Customers never see these.
+    # These concern no account, so customers never see them.
     SERVICE = "service"
 
 
-GROUPS: dict[Group, str] = {
-    Group.SECURITY: "Sign-in and security",
-    Group.KEYS: "API keys",
-    Group.TEAM: "Team",
-    Group.BILLING: "Billing",
-    Group.ACCOUNT: "Account and data",
-    Group.SERVICE: "Service",
+GROUPS: dict[ActionGroup, str] = {
+    ActionGroup.SECURITY: "Sign-in and security",
+    ActionGroup.KEYS: "API keys",
+    ActionGroup.TEAM: "Team",
+    ActionGroup.BILLING: "Billing",
+    ActionGroup.ACCOUNT: "Account and data",
+    ActionGroup.SERVICE: "Service",
 }
 
-_LABELS: dict[Group, dict[str, str]] = {
-    Group.SECURITY: {
+_LABELS: dict[ActionGroup, dict[str, str]] = {
+    ActionGroup.SECURITY: {
         "user.signed_in": "Signed in",
         "user.signed_out": "Signed out",
         "user.sign_in_failed": "Entered a wrong password",
@@ -46,13 +44,13 @@ _LABELS: dict[Group, dict[str, str]] = {
         "user.terms_agreed": "Agreed to the terms",
         "user.changed_by_staff": "Changed a user",
     },
-    Group.KEYS: {
+    ActionGroup.KEYS: {
         "key.created": "Created an API key",
         "key.changed": "Changed an API key",
         "key.rotated": "Rotated an API key",
         "key.revoked": "Revoked an API key",
     },
-    Group.TEAM: {
+    ActionGroup.TEAM: {
         "member.invited": "Invited a member",
         "member.joined": "Joined the account",
         "member.role_changed": "Changed a member's role",
@@ -62,7 +60,7 @@ _LABELS: dict[Group, dict[str, str]] = {
         "team.second_factor_required": "Required a second factor",
         "team.second_factor_optional": "Made the second factor optional",
     },
-    Group.BILLING: {
+    ActionGroup.BILLING: {
         "order.placed": "Placed an order",
         "order.paid": "Received payment for an order",
         "order.cancelled": "Canceled an order",
@@ -74,7 +72,7 @@ _LABELS: dict[Group, dict[str, str]] = {
         "plan.chosen": "Chose a plan",
         "plan.given_by_staff": "Changed the plan",
         "credits.granted": "Granted credits",
-        "credits.taken_back": "Deducted credits",
+        "credits.deducted": "Deducted credits",
         "threshold.changed": "Changed the low-balance threshold",
         "card.agreed": "Agreed to saving a card",
         "card.saved": "Saved a card",
@@ -84,7 +82,7 @@ _LABELS: dict[Group, dict[str, str]] = {
         "top_up.paused": "Paused automatic top-up",
         "top_up.switched_off": "Switched off automatic top-up",
     },
-    Group.ACCOUNT: {
+    ActionGroup.ACCOUNT: {
         "account.opened": "Opened the account",
         "account.renamed": "Renamed the account",
         "account.log_days_changed": "Changed the request log's retention",
@@ -93,10 +91,13 @@ _LABELS: dict[Group, dict[str, str]] = {
         "requests.exported": "Exported requests",
         "domains.changed": "Changed the account's domains",
         "list.created": "Uploaded a list",
+        "list.renamed": "Renamed a list",
         "list.column_chosen": "Chose a list's column",
+        "list.encoding_chosen": "Chose a list's encoding",
         "list.started": "Started a list",
         "list.paused": "Paused a list",
         "list.resumed": "Resumed a list",
+        "list.finished": "Finished a list",
         "list.canceled": "Canceled a list",
         "list.downloaded": "Downloaded a list",
         "list.deleted": "Deleted a list",
@@ -110,7 +111,7 @@ _LABELS: dict[Group, dict[str, str]] = {
         "account.changed_by_staff": "Changed the account's settings",
         "account.looked_at_by_staff": "Viewed usage and requests",
     },
-    Group.SERVICE: {
+    ActionGroup.SERVICE: {
         "plan.added_by_staff": "Added a plan",
         "plan.changed_by_staff": "Changed a plan's terms",
         "pack.added_by_staff": "Added a pack",
@@ -130,24 +131,24 @@ _LABELS: dict[Group, dict[str, str]] = {
 
 
 @dataclass(frozen=True)
-class Action:
+class AuditAction:
     code: str
     label: str
-    group: Group
+    group: ActionGroup
 
 
-ACTIONS: dict[str, Action] = {
-    code: Action(code, label, group)
+ACTIONS: dict[str, AuditAction] = {
+    code: AuditAction(code, label, group)
     for group, labels in _LABELS.items()
     for code, label in labels.items()
 }
 
 
 def action_label(code: str) -> str:
-    """Return the label of an action. Old entries may have a code that is no longer in the table."""
+    """Return the label, or the code of an action that no longer exists."""
     action = ACTIONS.get(code)
     return action.label if action else code
 
 
-def codes_in(group: Group) -> list[str]:
+def codes_in(group: ActionGroup) -> list[str]:
     return list(_LABELS[group])

@@ -1,5 +1,3 @@
-"""The filter form of the audit log page. Its fields are the query string of that page."""
-
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
@@ -7,7 +5,7 @@ from django import forms
 from django.core.exceptions import ValidationError
 from django.db.models import Q
 
-from accounts.audit.actions import ACTIONS, GROUPS, Group, codes_in
+from accounts.audit.actions import ACTIONS, GROUPS, ActionGroup, codes_in
 from accounts.audit.models import SUPPORT, SYSTEM, UNKNOWN_ACTOR
 from accounts.audit.queries import AuditQuery
 from runtime.http.query_form import DayField, QueryForm
@@ -15,7 +13,6 @@ from runtime.http.query_form import DayField, QueryForm
 if TYPE_CHECKING:
     from accounts.models import Account
 
-# Choices of `who` that are not a member: label and condition.
 NON_MEMBERS: dict[str, tuple[str, Q]] = {
     "support": (SUPPORT, Q(by_staff=True)),
     "automatic": ("Automatic", Q(actor_name=SYSTEM)),
@@ -29,20 +26,22 @@ _LABELS: dict[str, str] = {
 }
 
 
-def _what_choices() -> list[tuple[str, str | list[tuple[str, str]]]]:
-    """List each group as a whole, followed by its actions."""
-    visible = [group for group in Group if group != Group.SERVICE]
-    return [("", "Everything"), *((GROUPS[group], _group_choices(group)) for group in visible)]
-
-
-def _group_choices(group: Group) -> list[tuple[str, str]]:
-    actions = [(code, _LABELS[code]) for code in codes_in(group)]
-    return [(group.value, f"{GROUPS[group]}: all"), *actions]
+_ACTION_CHOICES = [
+    (
+        GROUPS[group],
+        [
+            (group.value, f"{GROUPS[group]}: all"),
+            *((code, _LABELS[code]) for code in codes_in(group)),
+        ],
+    )
+    for group in ActionGroup
+    if group != ActionGroup.SERVICE
+]
 
 
 class AuditFilter(QueryForm):
     who = forms.ChoiceField(required=False)
-    what = forms.ChoiceField(choices=_what_choices(), required=False)
+    what = forms.ChoiceField(choices=[("", "Everything"), *_ACTION_CHOICES], required=False)
     since = DayField(label="From (UTC)", required=False)
     until = DayField(label="To (UTC)", required=False)
 
@@ -66,16 +65,18 @@ class AuditFilter(QueryForm):
     @property
     def audit_query(self) -> AuditQuery:
         data = self.cleaned_data
+        what = data["what"]
+        actions = codes_in(ActionGroup(what)) if what in GROUPS else [what] if what else []
         return AuditQuery(
             who=self._actor_condition(data["who"]),
-            actions=_selected_actions(data["what"]),
+            actions=tuple(actions),
             since=data["since"],
             until=data["until"],
         )
 
     @property
     def description(self) -> str:
-        """Describe the filter for the audit entry of the export: `What: API keys`."""
+        """Describe the filter, for an export's entry: `What: API keys`."""
         labels = {**_LABELS, **dict(self.actors)}
         filters = (
             f"{self[name].label}: {labels.get(value, value)}" for name, value in self.params.items()
@@ -91,9 +92,3 @@ class AuditFilter(QueryForm):
             return Q(actor=self.members[choice], by_staff=False)
         is_user = ~Q(actor_name__in=(SYSTEM, UNKNOWN_ACTOR))
         return is_user & ~Q(actor__in=list(self.members.values())) & Q(by_staff=False)
-
-
-def _selected_actions(choice: str) -> tuple[str, ...]:
-    if choice in GROUPS:
-        return tuple(codes_in(Group(choice)))
-    return (choice,) if choice else ()

@@ -1,7 +1,4 @@
-"""Audit log entries: one row per action in an account, or event that affected it.
-
-Database triggers refuse to change or delete these rows, except for the changes erasure makes.
-"""
+"""Audit log entries. Database triggers refuse changes, except for erasure."""
 
 from django.conf import settings
 from django.db import models
@@ -9,7 +6,6 @@ from django.utils import timezone
 
 from accounts.audit.actions import action_label
 
-# Values of `actor_name` for entries without a user.
 SYSTEM = "system"
 UNKNOWN_ACTOR = "unknown"
 ERASED = "erased"
@@ -18,16 +14,16 @@ SUPPORT = "Our support team"
 
 
 class AuditEntry(models.Model):
-    # Null for entries that concern no account, such as the sign-in of staff who belong to none.
+    # Null if no account is concerned, such as by a staff sign-in.
     account = models.ForeignKey(
         "accounts.Account", null=True, on_delete=models.CASCADE, related_name="audit_entries"
     )
     actor = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
     )
-    # A copy of the address, so that the entry still names the actor after the user is deleted.
+    # Still names the actor after the user is deleted.
     actor_name = models.CharField("actor", max_length=254)
-    # True if the actor was staff and not a member. Customers see only “Our support team”.
+    # Staff who aren't members of the account.
     by_staff = models.BooleanField("staff", default=False, db_default=False)
     action = models.CharField(max_length=60)
     target = models.CharField(max_length=300, blank=True)
@@ -48,7 +44,6 @@ class AuditEntry(models.Model):
 
     @property
     def who(self) -> str:
-        """Return the actor as the account's members see it."""
         return SUPPORT if self.by_staff else _NAMES.get(self.actor_name, self.actor_name)
 
     @property

@@ -1,5 +1,3 @@
-"""Page through, filter, and export the audit log of an account."""
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date
@@ -17,8 +15,7 @@ from runtime.dates import days_lookup
 if TYPE_CHECKING:
     from accounts.models import Account, User
 
-# Ten times the limit of other tables: audit logs are short and rarely viewed, and matches are
-# rare.
+# Ten times the usual limit: audit logs are short, and matches rare.
 SCAN_LIMIT = 100_000
 
 HEADER: Row = ["time (UTC)", "who", "what", "about", "IP address", "action"]
@@ -26,8 +23,6 @@ HEADER: Row = ["time (UTC)", "who", "what", "about", "IP address", "action"]
 
 @dataclass(frozen=True)
 class AuditQuery:
-    """A filter on the audit log. Empty fields match everything."""
-
     who: Q | None = None
     actions: tuple[str, ...] = ()
     since: date | None = None
@@ -35,7 +30,6 @@ class AuditQuery:
 
     @property
     def conditions(self) -> list[Q]:
-        """Return the conditions that the index scan checks row by row."""
         actions = [Q(action__in=self.actions)] if self.actions else []
         return actions + ([self.who] if self.who else [])
 
@@ -50,7 +44,6 @@ def audit_page(
 
 
 def suspension_reason(account: "Account") -> str:
-    """Return why staff suspended the account, in words for its members."""
     if account.suspended_at is None:
         return ""
     entry = account.audit_entries.filter(action="account.suspended").order_by("-pk").first()
@@ -66,7 +59,7 @@ def export(
     actor: "User",
     ip: str | None = None,
 ) -> Iterator[Row]:
-    """Record the export and return its CSV rows, newest first. They include the export itself."""
+    """Record the export and return its CSV rows, which include that entry."""
     audit.record(account, actor, "audit.exported", description, ip)
     return _csv_rows(account, query)
 

@@ -1,1 +1,0 @@
-"""Sign-in, sign-up, passwords and second factors, on top of django-allauth."""

@@ -1,5 +1,3 @@
-"""Adapt allauth: queue its emails, limit attempts, audit passwords, and decide who may sign in."""
-
 import logging
 from datetime import timedelta
 from typing import ClassVar, Protocol
@@ -35,25 +33,22 @@ from runtime.encryption import DecryptionFailed, decrypt, encrypt
 
 logger = logging.getLogger(__name__)
 
-# Audit action for each page that sets a password; every other page counts as a change.
+# Audit action by page. Other pages record a password change.
 PASSWORD_ACTIONS = {
     "account_set_password": "user.password_set",
     "account_reset_password_from_key": "user.password_reset",
 }
-# allauth's id of each reauthentication method, and its label on our pages.
 REAUTHENTICATION_LABELS = {
     "reauthenticate": "Use your password",
     "mfa_reauthenticate": "Use a code",
     "mfa_reauthenticate:webauthn": "Use a passkey",
 }
 
-# Session key between the steps of a sign-in: a digest of the password at the first step.
+# Session key of the password's digest at the first step of a sign-in.
 SIGN_IN_PROOF_KEY = "sign_in_proven_with"
 
 
 class PasswordForm(Protocol):
-    """A form that has hashed its password outside the transaction."""
-
     cleaned_data: dict[str, str]
     hashed_password: str
 
@@ -75,14 +70,14 @@ class AccountAdapter(DefaultAccountAdapter):
             template=template_prefix,
             to=email,
             context={"email": email, **context},
-            # Requests by strangers must not exhaust the owner's limit for password reset emails.
+            # Strangers must not exhaust the owner's limit of password resets.
             is_known=rate_limits.is_known(self.request, email),
         )
 
     def save_user(
         self, request: HttpRequest, user: User, form: PasswordForm, commit: bool = True
     ) -> User:
-        """Save the user with the hash that the form has computed outside the transaction."""
+        """The password was hashed outside the transaction."""
         user.email = form.cleaned_data["email"]
         user.password = form.hashed_password
         user.save()
@@ -97,18 +92,14 @@ class AccountAdapter(DefaultAccountAdapter):
         failed_attempts.save_password(user=user, action=action, ip=self.request.ip)
 
     def pre_authenticate(self, request: SiteRequest, **credentials: str) -> None:
-        """Count the attempt with our rate limits.
-
-        allauth's own limit lets strangers lock the owner of an address out.
-        """
+        """With allauth's limits, strangers could lock an owner out."""
         usage = rate_limits.count_sign_in(request, credentials.get("email", ""))
         if usage is None:
             raise self.validation_error("too_many_login_attempts")
-        # allauth rolls this usage back when the password is right.
+        # allauth rolls this back if the password is right.
         self._login_failed_rl_usage = usage
 
     def _get_login_attempts_cache_key(self, request: SiteRequest, **credentials: str) -> str:
-        """Return the key under which allauth clears failed attempts after a password reset."""
         return str(credentials.get("email", "")).lower()
 
     def post_login(self, request: HttpRequest, user: User, **kwargs: object) -> HttpResponse:
@@ -121,13 +112,12 @@ class AccountAdapter(DefaultAccountAdapter):
             with transaction.atomic():
                 return bool(super().confirm_email(request, email_address))
         except IntegrityError:
-            # Another user has confirmed the same address at the same time.
+            # Another user has just confirmed the address.
             template = "account/messages/email_confirmation_failed.txt"
             self.add_message(request, messages.ERROR, template, {"email": email_address.email})
             return False
 
     def authentication_failed(self, request: SiteRequest, **credentials: str) -> None:
-        """Record a wrong password, at sign-in or at reauthentication."""
         failed_attempts.record_wrong_password(email=credentials.get("email", ""), ip=request.ip)
 
     def get_client_ip(self, request: SiteRequest) -> str:
@@ -138,10 +128,7 @@ class AccountAdapter(DefaultAccountAdapter):
         return emails.link("account_reset_password_from_key", uidb36=uid, key=token)
 
     def is_reauthentication_required(self, *, app: str, **kwargs: object) -> bool:
-        """Return whether the session is too old for a sensitive page.
-
-        A recent sign-in is enough. A user with a second factor must have used it since.
-        """
+        """Return whether the second factor's proof, or else the sign-in, is too old."""
         if has_second_factor(self.request.user):
             return not has_recent_proof(self.request)
         session = self.request.session.session_key
@@ -151,27 +138,24 @@ class AccountAdapter(DefaultAccountAdapter):
         return bool(super().is_reauthentication_required(app=app, **kwargs))
 
     def get_reauthentication_methods(self, user: User) -> list[dict[str, str]]:
-        """Return the reauthentication pages, the preferred one first.
-
-        Users with a second factor can't reauthenticate with their password.
-        """
+        """Return the pages, preferred first. With a second factor, a password isn't enough."""
         methods = super().get_reauthentication_methods(user)
         if has_second_factor(user):
             methods = [method for method in methods if method["id"] != "reauthenticate"]
             if not is_mfa_enabled(user, types=[Authenticator.Type.TOTP]):
-                # Prefer the passkey to the recovery codes.
+                # Passkeys before recovery codes.
                 methods.reverse()
         return [
             {**method, "description": REAUTHENTICATION_LABELS[method["id"]]} for method in methods
         ]
 
     def pre_login(self, request: HttpRequest, user: User, **kwargs: object) -> HttpResponse | None:
-        """Store the digest of the current password. allauth calls this after the first step."""
+        """Store the password's digest after the first step, for `login`."""
         request.session[SIGN_IN_PROOF_KEY] = user.get_session_auth_hash()
         return self._refusal_response(request, user)
 
     def login(self, request: HttpRequest, user: User) -> None:
-        """Sign the user in after the last step, unless user or password changed since the first."""
+        """Sign in after the last step, unless user or password changed since the first."""
         proof = request.session.pop(SIGN_IN_PROOF_KEY, "")
         response = self._refusal_response(request, user)
         if response is None and not constant_time_compare(proof, user.get_session_auth_hash()):
@@ -209,7 +193,7 @@ class SecondFactorAdapter(DefaultMFAAdapter):
             logger.error(
                 "Cannot decrypt a second factor: it was encrypted with another SECRET_KEY."
             )
-            # No code matches a random secret. Codes of an empty one could be computed by anyone.
+            # No code matches a random secret. Anyone could compute the codes of an empty one.
             return str(generate_totp_secret())
 
 

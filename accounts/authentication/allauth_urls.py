@@ -1,8 +1,6 @@
-"""allauth's URLs, with its views wrapped in transactions and in the check for a second factor.
+"""allauth's URLs, with views in transactions and behind the second factor.
 
-Views that hash a password run without a transaction: hashing is slow, and other writers of SQLite
-would wait for it. accounts/authentication/failed_attempts.py saves a new password and its audit
-entry in one transaction.
+Views that hash passwords have no transaction: hashing is slow, and would block SQLite's writers.
 """
 
 from collections.abc import Callable
@@ -21,7 +19,6 @@ from accounts.request import SiteRequest
 
 View = Callable[..., HttpResponseBase]
 
-# A POST to these runs in one transaction, which includes the audit entry.
 ATOMIC_VIEWS = {
     "account_email",
     "account_email_verification_sent",
@@ -32,9 +29,7 @@ ATOMIC_VIEWS = {
     "mfa_edit_webauthn",
     "mfa_remove_webauthn",
 }
-# These require a recent proof of the second factor, if the user has one. The value says whether a
-# recovery code is accepted: yes on pages that replace a lost factor, no on pages that show or renew
-# the recovery codes.
+# Whether each page accepts a recovery code as proof. Pages that show the codes don't.
 FACTOR_VIEWS = {
     "account_email": True,
     "account_change_password": True,
@@ -48,7 +43,6 @@ FACTOR_VIEWS = {
     "mfa_download_recovery_codes": False,
     "mfa_generate_recovery_codes": False,
 }
-# These remove a factor.
 REMOVAL_VIEWS = {"mfa_deactivate_totp", "mfa_remove_webauthn"}
 
 
@@ -64,10 +58,7 @@ def _atomic_post(view: View) -> View:
 
 
 def _remembering_browser(view: View) -> View:
-    """Remember the browser in which a user resets their password, as after a sign-in.
-
-    Otherwise strangers who try wrong passwords could keep the user from signing in afterwards.
-    """
+    """Remember the browser after a password reset, or strangers could lock it out."""
 
     @wraps(view)
     def wrapper(request: SiteRequest, *args: object, **kwargs: object) -> HttpResponse:

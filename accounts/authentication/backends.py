@@ -5,11 +5,7 @@ from accounts.models import User
 
 
 class ConfirmedUsersBackend(AuthenticationBackend):
-    """Treat users who never confirmed their address as unknown.
-
-    Otherwise a stranger could learn whether an address was free by signing up with it and then
-    signing in.
-    """
+    """Treat unconfirmed users as unknown: signing up and in must not reveal a free address."""
 
     def authenticate(self, request: HttpRequest | None, **credentials: str) -> User | None:
         user: User | None = super().authenticate(request, **credentials)

@@ -1,6 +1,4 @@
-"""Turn a User-Agent header into a short description of the browser. Pure."""
-
-# The order matters: each browser's header also contains tokens of those below it.
+# The order matters: Edge's header also contains Chrome/ and Safari/.
 _BROWSERS = {
     "Edg/": "Edge",
     "OPR/": "Opera",

@@ -1,5 +1,3 @@
-"""allauth's forms for sign-up, sign-in, email addresses and passkeys, with our rules and texts."""
-
 from http import HTTPStatus
 from typing import Any, cast
 
@@ -29,13 +27,13 @@ from accounts.models import Invitation, User
 from accounts.request import SiteRequest
 from accounts.retention import delete_unconfirmed_sign_up
 from accounts.services import agree_to_terms, open_account
+from engine import SIGN_UP
 from runtime.unicode import validate_line
 
-# The invitation whose link this browser opened.
 INVITATION_SESSION_KEY = "invited"
-# allauth's own key for an address that needs no confirmation code.
+# allauth's session key for an address that needs no code.
 VERIFIED_EMAIL_SESSION_KEY = "account_verified_email"
-# Concurrent sign-ups with the same address make each other retry.
+# Concurrent sign-ups with one address make each other retry.
 MAX_SIGN_UP_ATTEMPTS = 5
 
 
@@ -43,14 +41,11 @@ class LoginForm(allauth_forms.LoginForm):
     def __init__(self, *args: object, **kwargs: object) -> None:
         super().__init__(*args, **kwargs)
         _set_up_email_field(self.fields["login"])
-        # The page has its own link to the password reset.
         self.fields["password"].help_text = ""
 
 
 class SignupForm(allauth_forms.SignupForm):
-    """Creates the user, account, and membership in one transaction."""
-
-    # The address for which the form suggested a correction. Submitted again, it is accepted.
+    # The address that got a suggestion. Submitted again, it is accepted.
     typed_email = forms.CharField(required=False, widget=forms.HiddenInput)
     correction: str | None = None
     data: QueryDict
@@ -64,8 +59,8 @@ class SignupForm(allauth_forms.SignupForm):
     def clean_email(self) -> str:
         """Refuse disposable addresses and suggest corrections. DNS failures refuse nothing."""
         email: str = super().clean_email()
-        finding = get_engine().check_for_sign_up(email)
-        if finding.is_disposable:
+        finding = get_engine().check(email, scope=SIGN_UP)
+        if finding.checks.get("disposable"):
             raise ValidationError(
                 "This is a disposable address. Use one that you'll still have next month."
             )
@@ -79,22 +74,20 @@ class SignupForm(allauth_forms.SignupForm):
         return email
 
     def try_save(self, request: HttpRequest) -> tuple[User | None, HttpResponse | None]:
-        # Hashing is slow: do it outside the transaction, and for taken addresses too.
+        # Outside the transaction, as it is slow. For taken addresses too, or the time reveals them.
         self.hashed_password = make_password(self.cleaned_data["password1"])
         for _ in range(MAX_SIGN_UP_ATTEMPTS - 1):
             try:
                 return self._sign_up(request)
             except IntegrityError:
-                # A concurrent request signed up with the same address.
                 self.account_already_exists = True
         return self._sign_up(request)
 
     @transaction.atomic
     def _sign_up(self, request: HttpRequest) -> tuple[User | None, HttpResponse | None]:
-        """Save the user and queue the code together, so that a refused sign-up saves nothing."""
+        """Save the user and queue the code together, or neither."""
         email = self.cleaned_data["email"]
         self.invitation = _opened_invitation(request, email)
-        # The earlier sign-up never confirmed this address, so the new one may replace it.
         if self.account_already_exists and delete_unconfirmed_sign_up(email=email):
             self.account_already_exists = False
         user, response = super().try_save(request)
@@ -108,19 +101,17 @@ class SignupForm(allauth_forms.SignupForm):
     def save(self, request: HttpRequest) -> User:
         user: User = super().save(request)
         ip = getattr(request, "ip", None)
-        # Invited users join that account; an account of their own would stay empty.
+        # Invited users join the inviter's account instead.
         account = open_account(user=user, ip=ip) if self.invitation is None else None
-        # The sign-up page says that creating the account means agreeing to the terms.
         agree_to_terms(user=user, account=account, ip=ip)
         return user
 
 
 def _opened_invitation(request: HttpRequest, email: str) -> Invitation | None:
-    """Return the pending invitation whose link this browser opened, if it is for this address."""
     public_id = request.session.get(INVITATION_SESSION_KEY, "")
     invitation = Invitation.objects.pending().filter(public_id=public_id, email=email).first()
     if invitation is None or not invitation.has_authorized_inviter():
-        # A link without a valid invitation no longer proves that the address is theirs.
+        # Without a valid invitation, the link no longer proves the address.
         request.session.pop(VERIFIED_EMAIL_SESSION_KEY, None)
         return None
     return invitation
@@ -132,7 +123,7 @@ class ResetPasswordForm(allauth_forms.ResetPasswordForm):
         _set_up_email_field(self.fields["email"])
 
     def clean_email(self) -> str:
-        """Ignore users who never confirmed their address: they have to sign up again."""
+        """Ignore unconfirmed users, who have to sign up again."""
         email: str = super().clean_email()
         unconfirmed = User.objects.never_confirmed().filter(email=email.lower())
         if unconfirmed.exists():
@@ -140,7 +131,7 @@ class ResetPasswordForm(allauth_forms.ResetPasswordForm):
         return email
 
     def save(self, request: SiteRequest, **kwargs: object) -> str:
-        """Send the link unless a rate limit is exhausted. The next page is the same either way."""
+        """Send the link within the rate limits. The next page is the same either way."""
         if not may_send_reset(request, self.cleaned_data["email"]):
             return str(self.cleaned_data["email"])
         email: str = super().save(request, **kwargs)
@@ -150,14 +141,11 @@ class ResetPasswordForm(allauth_forms.ResetPasswordForm):
 
 
 class ConfirmEmailForm(allauth_forms.ConfirmEmailVerificationCodeForm):
-    """Checks the code sent to a new address, after a sign-up or a change of address."""
-
     def clean_code(self) -> str:
         adapter = get_adapter()
         if not compare_user_code(actual=self.cleaned_data["code"], expected=self.expected_code):
             raise adapter.validation_error("incorrect_code")
-        # The lock serializes concurrent changes of one user. The user no longer exists if a later
-        # sign-up with the same address replaced this one.
+        # The lock serializes changes of one user, whom a later sign-up may have deleted.
         users = User.objects.select_for_update(no_key=True)
         if self.user is None or users.filter(pk=self.user.pk).first() is None:
             raise adapter.validation_error("incorrect_code")
@@ -202,7 +190,7 @@ class RenamePasskeyForm(EditWebAuthnForm):
 
     @transaction.atomic
     def save(self) -> Authenticator:
-        # A concurrent sign-in updates the signature counter in the same JSON column.
+        # A concurrent sign-in updates the signature counter in the same column.
         self.instance = Authenticator.objects.select_for_update().get(pk=self.instance.pk)
         old_name, user = authenticator_name(self.instance), self.instance.user
         renamed = super().save()

@@ -1,9 +1,7 @@
-"""Recognize the browsers in which a user has signed in before.
+"""Recognize users' browsers, or strangers who try wrong passwords would lock owners out.
 
-Without this, a stranger who tries wrong passwords for an address locks its owner out, because the
-server can't distinguish the two. The cookie follows OWASP's "device cookies": it is signed, bound
-to the address that signed in, and replaced at each sign-in. Each cookie has its own limit of
-attempts, so a stolen one allows a few guesses and no more.
+As in OWASP's "device cookies", the cookie is signed, bound to an address, and replaced at each
+sign-in. Each has a limit of attempts, so a stolen one allows only a few guesses.
 """
 
 import time
@@ -17,8 +15,7 @@ from django.utils.crypto import get_random_string, salted_hmac
 from accounts.models import User
 
 _SALT = "accounts.known_browser"
-# How many users one cookie remembers: people share browsers, or have several accounts. A new entry
-# displaces the oldest.
+# Per cookie, as people share browsers or have several accounts.
 MAX_USERS = 4
 
 
@@ -30,18 +27,12 @@ class _Entry(NamedTuple):
 
 
 def browser_id(request: HttpRequest, email: str) -> str | None:
-    """Return the id of this browser if the user of this address has signed in here before."""
+    """Return this browser's id if this user has signed in here before."""
     user = _hash_email(email)
     return next((entry.id for entry in _entries(request) if entry.user == user), None)
 
 
-def is_known_browser(request: HttpRequest) -> bool:
-    """Return whether any user has signed in here before."""
-    return bool(_entries(request))
-
-
 def remember_browser(request: HttpRequest, response: HttpResponse, user: User) -> None:
-    """Set the cookie after a sign-in, with a new id for this user."""
     entry = _Entry(_hash_email(user.email), get_random_string(22), int(time.time()))
     others = [other for other in _entries(request) if other.user != entry.user]
     response.set_cookie(
@@ -55,7 +46,6 @@ def remember_browser(request: HttpRequest, response: HttpResponse, user: User) -
 
 
 def _entries(request: HttpRequest) -> list[_Entry]:
-    """Return the cookie's entries that have not expired, or none if its signature is invalid."""
     cookie = request.COOKIES.get(settings.KNOWN_BROWSER_COOKIE_NAME, "")
     oldest = time.time() - settings.KNOWN_BROWSER_COOKIE_AGE
     try:

@@ -1,9 +1,6 @@
-"""Limit password attempts and password reset emails.
+"""Known browsers have their own bucket, which strangers can't exhaust.
 
-allauth counts, at the rates in config/settings/sign_in.py. This module chooses the bucket:
-
-- a browser that has signed in before has a bucket of its own, which strangers can't exhaust;
-- all other browsers share one bucket per email address, and one per IP address.
+All others share one per email address, and one per IP address.
 """
 
 from typing import TypeAlias, cast
@@ -18,10 +15,10 @@ Usage: TypeAlias = ratelimit.RateLimitUsage
 
 
 def count_sign_in(request: HttpRequest, email: str) -> Usage | None:
-    """Count an attempt, and return its usage to roll back on success. Return None at the limit."""
+    """Return usage to roll back on success, or None at the limit."""
     own = _own_bucket(request, email)
     if own:
-        # Successful attempts count too, because known browsers bypass the queue for strangers.
+        # Count successful attempts too: known browsers bypass the queue for strangers.
         is_allowed = _count(request, "login_known", email.lower()) is not None
         return _count(request, "login_failed", own) if is_allowed else None
     usage = _count(request, "login_failed_address", email.lower())
@@ -35,10 +32,6 @@ def count_sign_in(request: HttpRequest, email: str) -> Usage | None:
 
 
 def may_send_reset(request: HttpRequest, email: str) -> bool:
-    """Count a reset request and return whether to send its email.
-
-    The page is the same either way.
-    """
     own = _own_bucket(request, email)
     if own:
         return _count(request, "reset_email", own) is not None
@@ -47,7 +40,7 @@ def may_send_reset(request: HttpRequest, email: str) -> bool:
 
 
 def is_known(request: HttpRequest, email: str) -> bool:
-    """Return whether this user is signed in, or has signed in with this browser before."""
+    """Return whether this user is signed in, or has signed in with this browser."""
     return _own_bucket(request, email) is not None
 
 

@@ -1,5 +1,3 @@
-"""Handle the signals of allauth and Django. Most are recorded in the user's audit logs."""
-
 import sys
 
 from allauth.account import signals as account_signals
@@ -11,7 +9,7 @@ from allauth.usersessions.models import UserSession
 from django.contrib import messages
 from django.contrib.auth import signals as auth_signals
 from django.core.signals import got_request_exception
-from django.dispatch import Signal
+from django.dispatch import Signal, receiver
 from django.http import HttpRequest
 
 from accounts import audit
@@ -27,8 +25,7 @@ from accounts.models import User
 from accounts.services import run_email_confirmed_hooks
 from runtime.database.raw_sql import UNAVAILABLE, times_unavailable
 
-# Signals that are recorded as they are. New passwords are recorded where they are saved:
-# accounts/authentication/failed_attempts.py.
+# Audit action by signal. failed_attempts.py records new passwords.
 ACTIONS: dict[Signal, str] = {
     auth_signals.user_logged_in: "user.signed_in",
     auth_signals.user_logged_out: "user.signed_out",
@@ -40,79 +37,51 @@ ACTIONS: dict[Signal, str] = {
 }
 
 
-def connect() -> None:
-    for signal in ACTIONS:
-        signal.connect(_record, dispatch_uid="accounts.authentication.signals")
-    got_request_exception.connect(_count_outage, dispatch_uid="accounts.outages")
-    account_signals.email_confirmed.connect(
-        _handle_email_confirmed, dispatch_uid="accounts.confirmed"
-    )
-    account_signals.authentication_step_completed.connect(
-        _renew_session, dispatch_uid="accounts.renew"
-    )
-    mfa_signals.authenticator_added.connect(
-        _handle_factor_added, dispatch_uid="accounts.factor_added"
-    )
-    for codes_created in (mfa_signals.authenticator_added, mfa_signals.authenticator_reset):
-        codes_created.connect(_mark_codes_as_viewed, dispatch_uid="accounts.codes_viewed")
-    mfa_signals.authentication_failed.connect(
-        _record_wrong_code, dispatch_uid="accounts.wrong_code"
-    )
-
-
-def _count_outage(sender: object, **kwargs: object) -> None:
+@receiver(got_request_exception, dispatch_uid="accounts.outages")
+def count_outage(sender: object, **kwargs: object) -> None:
     if isinstance(sys.exception(), UNAVAILABLE):
         times_unavailable.labels("page").inc()
 
 
-def _record(
+@receiver(list(ACTIONS), dispatch_uid="accounts.actions")
+def record_action(
     sender: object,
     signal: Signal,
     request: HttpRequest | None = None,
     user: User | None = None,
     **kwargs: object,
 ) -> None:
-    address = kwargs.get("email_address")
-    if isinstance(address, EmailAddress):
-        user = address.user
-    if user is None or _is_first_address(kwargs):
-        return
-    target = _target(signal, request, kwargs)
-    audit.record_for_user(user, user, ACTIONS[signal], target, getattr(request, "ip", None))
-
-
-def _is_first_address(arguments: dict[str, object]) -> bool:
-    """Return whether the address is a new user's first. allauth signals that as a change too."""
-    return "to_email_address" in arguments and arguments.get("from_email_address") is None
-
-
-def _target(signal: Signal, request: HttpRequest | None, arguments: dict[str, object]) -> str:
+    target = ""
     if signal is auth_signals.user_logged_in and request is not None:
-        return describe_browser(request.headers.get("User-Agent", ""))
-    match arguments:
+        target = describe_browser(request.headers.get("User-Agent", ""))
+    match kwargs:
         case {"authenticator": Authenticator() as authenticator}:
-            return authenticator_name(authenticator)
+            target = authenticator_name(authenticator)
+        case {"from_email_address": None}:
+            # allauth also signals a new user's first address as a change.
+            return
         case {
             "from_email_address": EmailAddress() as old,
             "to_email_address": EmailAddress() as new,
         }:
-            return f"{old.email} → {new.email}"
-        case {"email_address": EmailAddress() as address}:
-            return str(address.email)
-    return ""
+            target = f"{old.email} → {new.email}"
+        case {"email_address": EmailAddress() as confirmed}:
+            user, target = confirmed.user, confirmed.email
+    if user is None:
+        return
+    audit.record_for_user(user, user, ACTIONS[signal], target, getattr(request, "ip", None))
 
 
-def _handle_email_confirmed(sender: object, email_address: EmailAddress, **kwargs: object) -> None:
+@receiver(account_signals.email_confirmed, dispatch_uid="accounts.confirmed")
+def run_confirmed_hooks(sender: object, email_address: EmailAddress, **kwargs: object) -> None:
     run_email_confirmed_hooks(user=email_address.user)
 
 
-def _renew_session(
+@receiver(account_signals.authentication_step_completed, dispatch_uid="accounts.renew")
+def renew_session(
     sender: object, request: HttpRequest, reauthenticated: bool = False, **kwargs: object
 ) -> None:
-    """Change the session id at reauthentication, as at sign-in.
-
-    A session id that was stolen before then doesn't open the pages that required the proof.
-    """
+    """Change the session id, so that a stolen one can't open the pages behind the proof."""
     old_key = request.session.session_key
     if reauthenticated and old_key:
         request.session.cycle_key()
@@ -120,36 +89,35 @@ def _renew_session(
         UserSession.objects.filter(session_key=old_key).update(session_key=new_key)
 
 
-def _handle_factor_added(
+@receiver(mfa_signals.authenticator_added, dispatch_uid="accounts.factor_added")
+def handle_factor_added(
     sender: object, request: HttpRequest, user: User, authenticator: Authenticator, **kwargs: object
 ) -> None:
-    """Count adding a factor as its proof. After the first one, end the user's other sessions."""
+    """The first factor ends all other sessions."""
     if authenticator.type not in FACTORS:
         return
     record_factor_added(request, authenticator)
-    if is_first_factor(authenticator) and _end_other_sessions(request, user):
-        messages.info(request, "You were signed out everywhere else.")
-
-
-def _end_other_sessions(request: HttpRequest, user: User) -> int:
-    """End all sessions but the current one, with an audit entry. Returns the number ended."""
+    if not is_first_factor(authenticator):
+        return
     sessions = UserSession.objects.filter(user=user)
     others = list(sessions.exclude(session_key=request.session.session_key))
     get_adapter().end_sessions(others)
-    return len(others)
+    if others:
+        messages.info(request, "You were signed out everywhere else.")
 
 
-def _mark_codes_as_viewed(sender: object, authenticator: Authenticator, **kwargs: object) -> None:
-    """Mark new recovery codes as viewed.
-
-    Otherwise allauth writes the whole row without a lock on the first view. If a request uses a
-    code at the same time, that write could make the code valid again.
-    """
+@receiver(
+    [mfa_signals.authenticator_added, mfa_signals.authenticator_reset],
+    dispatch_uid="accounts.codes_viewed",
+)
+def mark_codes_as_viewed(sender: object, authenticator: Authenticator, **kwargs: object) -> None:
+    """allauth would mark them without a lock, which could make a used code valid again."""
     if authenticator.type == Authenticator.Type.RECOVERY_CODES:
         authenticator.wrap().mark_as_viewed()
 
 
-def _record_wrong_code(
+@receiver(mfa_signals.authentication_failed, dispatch_uid="accounts.wrong_code")
+def record_failed_factor(
     sender: object, request: HttpRequest, user: User, authenticator: Authenticator, **kwargs: object
 ) -> None:
     record_wrong_code(

@@ -35,9 +35,9 @@ SQLITE = [
     f"WHEN EXISTS (SELECT 1 FROM {TABLE} WHERE id = NEW.id) {REFUSE}",
 ]
 SQLITE_BACK = [
-    "DROP TRIGGER IF EXISTS audit_is_not_changed",
-    "DROP TRIGGER IF EXISTS audit_is_not_deleted",
-    "DROP TRIGGER IF EXISTS audit_is_not_replaced",
+    "DROP TRIGGER audit_is_not_changed",
+    "DROP TRIGGER audit_is_not_deleted",
+    "DROP TRIGGER audit_is_not_replaced",
 ]
 RAISE = f"RAISE EXCEPTION '{MESSAGE}' USING ERRCODE = 'integrity_constraint_violation';"
 POSTGRESQL = [
@@ -54,11 +54,11 @@ POSTGRESQL = [
     "EXECUTE FUNCTION accounts_refuse_audit_change()",
 ]
 POSTGRESQL_BACK = [
-    f"DROP TRIGGER IF EXISTS audit_is_not_changed ON {TABLE}",
-    f"DROP TRIGGER IF EXISTS audit_is_not_deleted ON {TABLE}",
-    f"DROP TRIGGER IF EXISTS audit_is_not_emptied ON {TABLE}",
-    "DROP FUNCTION IF EXISTS accounts_refuse_audit_change()",
-    "DROP FUNCTION IF EXISTS accounts_refuse_audit_deletion()",
+    f"DROP TRIGGER audit_is_not_changed ON {TABLE}",
+    f"DROP TRIGGER audit_is_not_deleted ON {TABLE}",
+    f"DROP TRIGGER audit_is_not_emptied ON {TABLE}",
+    "DROP FUNCTION accounts_refuse_audit_change()",
+    "DROP FUNCTION accounts_refuse_audit_deletion()",
 ]
 
 
@@ -69,8 +69,6 @@ def drop_triggers(apps, schema_editor):
 
 
 def create_triggers(apps, schema_editor):
-    # Databases created before the migrations were squashed already have the triggers.
-    drop_triggers(apps, schema_editor)
     is_postgresql = schema_editor.connection.vendor == "postgresql"
     for statement in POSTGRESQL if is_postgresql else SQLITE:
         schema_editor.execute(statement, params=None)

@@ -1,1 +1,0 @@
-"""Build what a page says in each state, so that templates only decide what to show where."""

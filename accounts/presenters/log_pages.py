@@ -1,5 +1,3 @@
-"""Links and empty states of the audit log and the request log. Pure."""
-
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
@@ -10,7 +8,7 @@ from runtime.database.pagination import Page, Row
 
 @dataclass(frozen=True)
 class LogLinks:
-    """Query strings of the links below a log, each None without a link."""
+    """Links below a log, as query strings. None: no link."""
 
     newest: str | None
     older: str | None
@@ -25,14 +23,16 @@ def log_links(page: Page[Row], query: str, *, is_first: bool) -> LogLinks:
         newest=None if is_first else query,
         older="&".join(filter(None, (query, older))) if older else None,
         older_label="Search further back" if nothing_yet else "Older",
-        note=_scan_note(page),
+        note=f"Searched back to {exact_time(page.looked_back_to)}"
+        if page.looked_back_to and page.entries
+        else "",
     )
 
 
 def empty_log(
     page: Page[Row], *, noun: str, is_filtered: bool, never: EmptyState
 ) -> EmptyState | None:
-    """Return what a log without entries says: nothing matches, or, if unfiltered, `never`."""
+    """`never` is shown without a filter."""
     if page.entries:
         return None
     if page.looked_back_to:
@@ -41,9 +41,3 @@ def empty_log(
     if is_filtered:
         return EmptyState(f"No matching {noun}.", "Remove a filter or pick another day.")
     return never
-
-
-def _scan_note(page: Page[Row]) -> str:
-    if page.looked_back_to and page.entries:
-        return f"Searched back to {exact_time(page.looked_back_to)}"
-    return ""

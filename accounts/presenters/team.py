@@ -1,10 +1,8 @@
-"""Team page, invitations, and what members read before they open or leave an account. Pure."""
-
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
-from accounts.models import Account, Invitation, Membership, User
-from accounts.presenters.elements import Badge, PageHead
+from accounts.models import Invitation, Membership, User
+from accounts.presenters.elements import Badge
 from accounts.roles import Role
 
 FACTOR_OPTIONAL = (
@@ -27,7 +25,6 @@ class MemberRow:
 
     @property
     def removal_label(self) -> str:
-        """Return the link to leave or to remove this member, or nothing if the viewer may not."""
         if self.is_viewer:
             return "Leave"
         return "Remove" if self.may_change_role else ""
@@ -39,10 +36,7 @@ def member_rows(
     assignable_roles: Collection[Role],
     without_factor: Collection[User] = (),
 ) -> list[MemberRow]:
-    """Return the rows of the team as one member sees them, who may assign some of the roles.
-
-    `without_factor`: the users to mark, for viewers who may know who has a second factor.
-    """
+    """`without_factor` has the users to mark, if the viewer may know."""
     return [
         MemberRow(
             member,
@@ -54,52 +48,24 @@ def member_rows(
     ]
 
 
-@dataclass(frozen=True)
-class Removal:
-    head: PageHead
-    # On the button, and the title of the browser's window.
-    action: str
-
-
-def describe_removal(membership: Membership, *, is_leaving: bool) -> Removal:
-    account = membership.account
-    if is_leaving:
-        intro = "You'll need a new invitation to come back."
-        return Removal(PageHead(f"Leave {account}?", intro), "Leave account")
-    name = membership.user.display_name()
-    intro = f"They'll lose access to {account} immediately. We'll send them an email."
-    return Removal(PageHead(f"Remove {name}?", intro), "Remove member")
-
-
-def invitation_lead(invitation: Invitation) -> str:
-    """Return the words before the role: `Olive invited you to join`."""
-    inviter = invitation.invited_by
-    return f"{inviter.display_name()} invited you to join" if inviter else "You're invited to join"
-
-
 def invitation_requirement(invitation: Invitation, *, has_factor: bool) -> str:
-    """Return what an invited user reads about a required second factor, or nothing."""
     if not invitation.account.requires_second_factor:
         return ""
     what = "This account requires a second factor: an authenticator app or a passkey."
     if has_factor:
         return f"{what} You already have one."
-    # Someone who isn't signed in yet may have one.
+    # Users who aren't signed in may have one.
     return f"{what} If you don't have one yet, you'll set it up next."
 
 
 @dataclass(frozen=True)
 class FactorSetting:
-    """The setting that requires a second factor, as an owner sees it."""
-
     badge: Badge
     description: str
-    # Which members have a second factor.
     members: str
-    # The button, and the value it sends.
     action: str
     value: str
-    # Why the button is disabled, or nothing.
+    # Why the button is disabled.
     refusal: str = ""
 
 
@@ -122,11 +88,3 @@ def _missing_factors(members: int, without_factor: int) -> str:
         return f"All {members} members have one."
     verb = "don't" if without_factor > 1 else "doesn't"
     return f"{without_factor} of {members} members {verb} have one yet."
-
-
-def open_account_head(current: Account | None) -> PageHead:
-    if current:
-        intro = "Each account has its own team and settings. Switch accounts at the top left."
-        return PageHead("Open another account", intro)
-    intro = "You don't belong to an account. Open one, or ask a colleague for an invitation."
-    return PageHead("Open an account", intro)

@@ -1,5 +1,3 @@
-"""Panels about the daily jobs and the email queue on the front page of the admin."""
-
 from datetime import datetime, timedelta
 
 from django.conf import settings
@@ -21,9 +19,8 @@ from runtime.dates import midnight
 from runtime.jobs.daily import LEASE_NAME
 from runtime.models import Lease, Mail
 
-# The daily jobs are overdue when they haven't finished this long after midnight (UTC).
+# After midnight (UTC).
 DAILY_JOBS_DUE_AFTER = timedelta(hours=2)
-# A running background worker sends a due email within seconds.
 EMAIL_LATE_AFTER = timedelta(minutes=5)
 START_WORKER = "Start the background worker: `manage.py run_worker`."
 
@@ -46,20 +43,19 @@ def _last_done(lease: Lease) -> Fact:
     last_day = date_format(lease.done_for) if lease.done_for else "Never"
     if now < next_due + DAILY_JOBS_DUE_AFTER:
         return Fact("Last completed", Cell(last_day))
-    return Fact("Last completed", Cell(f"{last_day}, overdue", tone="bad"), _daily_jobs_advice())
-
-
-def _daily_jobs_advice() -> str:
-    by_hand = "You can also run `manage.py run_daily` at any time: it lists the jobs that fail."
+    advice = "You can also run `manage.py run_daily` at any time: it lists the jobs that fail."
     if settings.SCHEDULER:
-        return f"{START_WORKER} {by_hand}"
-    return f"`SCHEDULER` is off, so your own timer must run `manage.py run_daily`. {by_hand}"
+        advice = f"{START_WORKER} {advice}"
+    else:
+        off = "`SCHEDULER` is off, so your own timer must run `manage.py run_daily`."
+        advice = f"{off} {advice}"
+    return Fact("Last completed", Cell(f"{last_day}, overdue", tone="bad"), advice)
 
 
 def _current_state(lease: Lease) -> str:
     if lease.until is None or lease.until <= timezone.now():
         return "Not running"
-    # After a failure, the lease has no holder but keeps its end time, which delays the next try.
+    # After a failure, the lease has no holder until the next try.
     return "Running" if lease.holder else "Failed, will be retried soon. See the log for details."
 
 
@@ -72,39 +68,37 @@ def emails_panel() -> Panel:
         given_up=Count("pk", filter=~is_waiting),
         due=Min("next_attempt_at", filter=is_waiting),
     )
+    advice = "Fix the error, then select the emails in the list and resend them."
     given_up = unsent.exclude(is_waiting).order_by("-given_up_at").defer("text", "html")
     return Panel(
         "Emails",
         "No emails were given up.",
         columns=("Given up", "To", "Subject", "Error"),
-        rows=[_mail_row(mail) for mail in given_up[:MAX_ROWS]],
+        rows=[
+            [
+                Cell(mail.given_up_at),
+                link_cell(mail, mail.to),
+                Cell(mail.subject),
+                Cell(mail.last_error or None),
+            ]
+            for mail in given_up[:MAX_ROWS]
+        ],
         facts=[
             _worker_fact(counts["due"]),
             Fact("Waiting", Cell(counts["waiting"], admin_list_url(Mail, "?state=waiting"))),
-            _given_up_fact(counts["given_up"]),
+            Fact(
+                "Given up",
+                Cell(counts["given_up"], tone="warning" if counts["given_up"] else ""),
+                advice if counts["given_up"] else "",
+            ),
         ],
         more=Link("All emails given up", admin_list_url(Mail, "?state=given_up")),
     )
 
 
 def _worker_fact(due: datetime | None) -> Fact:
-    """Report a late email. A running worker tries due emails and postpones those that fail."""
+    """Report an overdue email: a running worker leaves none, as it postpones failed ones."""
     if due is None or due > timezone.now() - EMAIL_LATE_AFTER:
         return Fact("Background worker", Cell("No overdue emails", tone="good"))
     advice = f"{START_WORKER} If it's running, the mail server is slow: see the worker's log."
     return Fact("Background worker: oldest overdue email", Cell(due, tone="bad"), advice)
-
-
-def _given_up_fact(count: int) -> Fact:
-    if not count:
-        return Fact("Given up", Cell(0))
-    return Fact(
-        "Given up",
-        Cell(count, tone="warning"),
-        "Fix the error, then select the emails in the list and resend them.",
-    )
-
-
-def _mail_row(mail: Mail) -> list[Cell]:
-    reason = Cell(mail.last_error or None)
-    return [Cell(mail.given_up_at), link_cell(mail, mail.to), Cell(mail.subject), reason]

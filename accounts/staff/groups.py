@@ -1,5 +1,3 @@
-"""Create the staff groups. settings.STAFF_GROUPS lists the permissions of each."""
-
 from django.apps import AppConfig
 from django.conf import settings
 from django.contrib.auth.management import create_permissions
@@ -7,7 +5,6 @@ from django.contrib.auth.models import Group, Permission
 
 
 def create_groups(sender: AppConfig, **_: object) -> None:
-    """Grant each group its permissions from one app. Runs after the app's migrations."""
     create_permissions(sender, verbosity=0)
     for name, permissions in settings.STAFF_GROUPS.items():
         codenames = [

@@ -1,4 +1,4 @@
-"""What each layer adds to the admin. `None` is for users who may not see it."""
+"""Hooks return None without permission."""
 
 from typing import Protocol
 

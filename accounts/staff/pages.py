@@ -1,5 +1,3 @@
-"""Staff pages outside the model admins: the search, and the usage of an account."""
-
 from datetime import timedelta
 
 from django import forms
@@ -17,11 +15,10 @@ from django.views.decorators.http import require_safe
 from accounts import audit
 from accounts.models import Account
 from accounts.staff import hooks
-from accounts.staff.panels import SearchResults
 from accounts.staff.request import StaffRequest
 
 VIEWED = "account.looked_at_by_staff"
-# Repeated views within this time leave one entry.
+# Repeated views leave one audit entry.
 VIEW_ENTRY_INTERVAL = timedelta(hours=1)
 
 
@@ -31,18 +28,20 @@ class SearchForm(forms.Form):
 
 @sensitive_post_parameters()
 def search(request: StaffRequest, site: AdminSite) -> HttpResponse:
-    """Search all layers. Uses POST: the query may be an API key, and URLs end up in logs."""
+    """Search by POST, because the text may be an API key, and URLs are logged."""
     form = SearchForm(request.POST)
     text = form.cleaned_data["text"] if form.is_valid() else ""
     is_secret = import_string(settings.API_KEY_DETECTOR)(text)
-    searches = _search_layers(request, text, is_secret) if text else []
+    hook = hooks.staff_secret_searches if is_secret else hooks.staff_searches
+    found = [find(user=request.user, text=text) for find in hook] if text else []
+    searches = [results for results in found if results is not None and results.hits]
     exact = [hit for results in searches for hit in results.hits if hit.is_exact]
     if len(exact) == 1:
         return redirect(exact[0].link.url)
     context = {
         **site.each_context(request),
         "title": "Search",
-        # A secret must not appear in the response, which browsers may cache.
+        # Don't show a key again: browsers may cache the page.
         "text": "" if is_secret else text,
         "is_secret": is_secret,
         "searches": searches,
@@ -51,15 +50,9 @@ def search(request: StaffRequest, site: AdminSite) -> HttpResponse:
     return render(request, "admin/search.html", context)
 
 
-def _search_layers(request: StaffRequest, text: str, is_secret: bool) -> list[SearchResults]:
-    hook = hooks.staff_secret_searches if is_secret else hooks.staff_searches
-    searches = [find(user=request.user, text=text) for find in hook]
-    return [results for results in searches if results is not None and results.hits]
-
-
 @require_safe
 def show_usage(request: StaffRequest, public_id: str, site: AdminSite) -> HttpResponse:
-    """Show what the customer sees, read-only. Staff don't sign in as the customer."""
+    """Show what the customer sees, as staff can't sign in as customers."""
     if not request.user.has_perm("accounts.view_account"):
         raise PermissionDenied("Your staff group can't view accounts. Ask a colleague who can.")
     accounts = Account.objects.select_related("wallet", "subscription__plan")
@@ -78,7 +71,7 @@ def show_usage(request: StaffRequest, public_id: str, site: AdminSite) -> HttpRe
 
 @transaction.atomic
 def record_view(account: Account, request: StaffRequest) -> None:
-    # The lock makes concurrent views leave one entry.
+    # Lock the account, so that concurrent views leave one entry.
     Account.objects.select_for_update(no_key=True).get(pk=account.pk)
     since = timezone.now() - VIEW_ENTRY_INTERVAL
     recent = account.audit_entries.filter(actor=request.user, action=VIEWED, at__gt=since)

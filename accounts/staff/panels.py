@@ -1,9 +1,3 @@
-"""Building blocks of staff pages. Each layer builds panels and search results through hooks.
-
-A panel answers one question about the service or an account. Search results are the hits of one
-kind, such as accounts or orders.
-"""
-
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import date, datetime
@@ -16,7 +10,6 @@ from django.urls import reverse
 if TYPE_CHECKING:
     from accounts.models import Account, User
 
-# Limits the rows of a panel on the front page, and the hits of one kind.
 MAX_ROWS = 10
 
 Tone = Literal["", "good", "warning", "bad"]
@@ -35,7 +28,6 @@ class Cell:
     value: str | int | datetime | date | None
     url: str = ""
     tone: Tone = ""
-    # Text that is aligned like a number: an amount of money.
     is_amount: bool = False
 
     @property
@@ -52,7 +44,6 @@ class Cell:
 
     @property
     def is_long(self) -> bool:
-        """Return whether the text needs a wide column to stay readable."""
         return self.is_text and len(str(self.value)) > 32
 
     @property
@@ -68,7 +59,6 @@ class Cell:
 class Fact:
     label: str
     cell: Cell
-    # What staff can do about it.
     advice: str = ""
 
 
@@ -81,7 +71,6 @@ class Header:
 @dataclass(frozen=True)
 class Panel:
     title: str
-    # Shown instead of an empty table.
     empty: str = ""
     columns: tuple[str, ...] = ()
     rows: list[list[Cell]] = field(default_factory=list)
@@ -91,7 +80,6 @@ class Panel:
 
     @property
     def headers(self) -> list[Header]:
-        """Return the column headers, right-aligned above right-aligned cells."""
         return [
             Header(text, any(row[index].is_right_aligned for row in self.rows))
             for index, text in enumerate(self.columns)
@@ -101,10 +89,8 @@ class Panel:
 @dataclass(frozen=True)
 class Hit:
     link: Link
-    # Distinguishes similar hits: the state, or the name of a user.
     description: str
     accounts: list[Link]
-    # The hit equals the query, rather than contains it.
     is_exact: bool
 
 
@@ -117,7 +103,7 @@ class SearchResults:
 def require_staff_permissions(
     *permissions: str,
 ) -> Callable[[Callable[..., Result]], Callable[..., Result | None]]:
-    """Add a `user` argument to a hook, and return None for users without the permissions."""
+    """Add a `user` argument, and return None without the permissions."""
 
     def decorate(build: Callable[..., Result]) -> Callable[..., Result | None]:
         @wraps(build)
@@ -130,19 +116,17 @@ def require_staff_permissions(
 
 
 def admin_url(row: Model) -> str:
-    """Return the URL of the row's change page in the admin."""
     meta = row._meta
     return reverse(f"admin:{meta.app_label}_{meta.model_name}_change", args=[row.pk])
 
 
 def admin_list_url(model: type[Model], query: str = "") -> str:
-    """Return the URL of the model's list in the admin, optionally filtered by a query string."""
     meta = model._meta
     return reverse(f"admin:{meta.app_label}_{meta.model_name}_changelist") + query
 
 
 def account_admin_list_url(model: type[Model], account: "Account") -> str:
-    """Return the URL of one account's rows. The filter uses an index; a search wouldn't."""
+    """Filter by account with an index, which a search wouldn't use."""
     return admin_list_url(model, f"?account__id__exact={account.pk}")
 
 
@@ -155,7 +139,6 @@ def link_cell(row: Model, text: str = "") -> Cell:
 
 
 def usage_link(account: "Account", text: str = "Usage and requests") -> Link:
-    """Link to the read-only page where staff see what the customer sees."""
     return Link(text, reverse("admin:show-usage", args=[account.public_id]))
 
 

@@ -1,5 +1,3 @@
-"""Base classes for read-only admin pages."""
-
 from typing import Any
 
 from django.contrib import admin
@@ -9,28 +7,8 @@ from django.forms import BaseInlineFormSet
 from django.http import HttpRequest
 from django.utils.functional import cached_property
 
-from accounts.staff.readable import drop_empty, group_numbers
-
 
 class ReadOnlyAdmin(admin.ModelAdmin[Any]):
-    def get_list_display(self, request: HttpRequest) -> list[Any]:
-        return group_numbers(self.model, super().get_list_display(request))
-
-    def get_fieldsets(self, request: HttpRequest, obj: Model | None = None) -> Any:
-        fieldsets = super().get_fieldsets(request, obj)
-        if obj is None:
-            return fieldsets
-        return [
-            (
-                title,
-                {
-                    **options,
-                    "fields": group_numbers(self.model, drop_empty(self, obj, options["fields"])),
-                },
-            )
-            for title, options in fieldsets
-        ]
-
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False
 
@@ -41,13 +19,13 @@ class ReadOnlyAdmin(admin.ModelAdmin[Any]):
         return False
 
     def lookup_allowed(self, lookup: str, value: str, request: HttpRequest) -> bool:
-        """Refuse filters on hidden columns: prefix matches would reveal their values."""
+        """Refuse to filter by hidden columns: prefix matches would reveal their values."""
         hidden = lookup.partition("__")[0] in (self.exclude or ())
         return not hidden and super().lookup_allowed(lookup, value, request)
 
 
 class _ReadOnlyRows(BaseInlineFormSet[Any, Any, Any]):
-    """Ignores what is posted about rows that can't be changed, also how many there are."""
+    """Ignore what is posted for these rows."""
 
     def initial_form_count(self) -> int:
         return len(self.get_queryset())
@@ -70,12 +48,6 @@ class ReadOnlyInline(admin.TabularInline[Any, Any]):
     show_change_link = True
     template = "admin/fragments/rows.html"
 
-    def get_fields(self, request: HttpRequest, obj: object = None) -> list[Any]:
-        return group_numbers(self.model, super().get_fields(request, obj))
-
-    def get_readonly_fields(self, request: HttpRequest, obj: object = None) -> list[Any]:
-        return self.get_fields(request, obj)
-
     def has_add_permission(self, request: HttpRequest, obj: object = None) -> bool:
         return False
 
@@ -84,7 +56,7 @@ class ReadOnlyInline(admin.TabularInline[Any, Any]):
 
 
 class BoundedPaginator(Paginator[Any]):
-    """Stops counting after as many rows as staff would ever page through."""
+    """Count no more rows than staff page through."""
 
     MAX_COUNT = 10_000
 

@@ -1,5 +1,3 @@
-"""The type of requests in the admin."""
-
 from typing import cast
 
 from django.http import HttpRequest
@@ -9,11 +7,11 @@ from runtime.http.request import IdentifiedRequest
 
 
 class StaffRequest(IdentifiedRequest):
-    """A request of a signed-in staff user. `StaffSite.admin_view` guarantees this."""
+    """A request that has passed `StaffSite.admin_view`."""
 
     user: User
 
 
 def staff_request(request: HttpRequest) -> StaffRequest:
-    """Narrow the type of a request where Django's signature is an HttpRequest."""
+    """Narrow the type of Django's signatures."""
     return cast(StaffRequest, request)

@@ -1,5 +1,3 @@
-"""Find accounts and users for the staff search."""
-
 from typing import Any
 
 from django.db.models import BooleanField, ExpressionWrapper, Q
@@ -8,7 +6,6 @@ from accounts.models import Account, User
 from accounts.staff.panels import (
     MAX_ROWS,
     Hit,
-    Link,
     SearchResults,
     admin_link,
     require_staff_permissions,
@@ -22,14 +19,15 @@ def find_accounts(text: str) -> SearchResults:
     matches = Account.objects.filter(exact | Q(name__icontains=text)).annotate(
         is_exact=_as_boolean(exact)
     )
-    # Exact matches come first, so that the row limit never cuts them off.
+    # Exact matches first, before the limit cuts the rest off.
     accounts: list[Any] = list(matches.order_by("-is_exact", "name", "pk")[:MAX_ROWS])
     return SearchResults(
         "Accounts",
         [
             Hit(
                 admin_link(account),
-                _describe(account),
+                account.public_id
+                + ("" if account.state == "Open" else f", {account.state.lower()}"),
                 [usage_link(account)],
                 account.is_exact,
             )
@@ -47,20 +45,15 @@ def find_users(text: str) -> SearchResults:
     return SearchResults(
         "Users",
         [
-            Hit(admin_link(user), user.name, _account_links(user), user.is_exact)
+            Hit(
+                admin_link(user),
+                user.name,
+                [admin_link(membership.account) for membership in user.memberships.all()],
+                user.is_exact,
+            )
             for user in users[:MAX_ROWS]
         ],
     )
-
-
-def _account_links(user: User) -> list[Link]:
-    return [admin_link(membership.account) for membership in user.memberships.all()]
-
-
-def _describe(account: Account) -> str:
-    if account.closed_at:
-        return f"{account.public_id}, closed"
-    return f"{account.public_id}, suspended" if account.suspended_at else account.public_id
 
 
 def _as_boolean(condition: Q) -> "ExpressionWrapper[Q]":

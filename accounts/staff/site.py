@@ -1,4 +1,4 @@
-"""The admin site. Staff sign in like customers, in production also with a second factor."""
+"""In production, staff need a second factor."""
 
 import re
 from collections.abc import Callable
@@ -22,11 +22,10 @@ from accounts.authentication.second_factor.factors import has_second_factor
 from accounts.authentication.second_factor.proof import has_used_factor, redirect_to_proof
 from accounts.models import User
 from accounts.staff import hooks
-from accounts.staff.field_names import name_fields
 from accounts.staff.pages import search, show_usage
 
 _PRIMARY_KEY = re.compile(r"[0-9]{1,18}")
-# Raised by Django and the database for filter values that a column can't have.
+# Raised for filter values that a column can't have.
 INVALID_FILTER_ERRORS = (DataError, FieldDoesNotExist, OverflowError, ValueError)
 
 
@@ -34,15 +33,11 @@ class StaffSite(admin.AdminSite):
     site_header = "Email Validation staff"
     site_title = "Staff"
     index_title = "Staff dashboard"
-    # It would take a quarter of the width from the columns. The index lists all tables.
     enable_nav_sidebar = False
-    # Most columns are often empty, and rows of dashes are harder to read.
+    # Rows of dashes are harder to read.
     empty_value_display = ""
 
     def get_urls(self) -> list[URLPattern | URLResolver]:
-        # All models are registered by now.
-        for model in self._registry:
-            name_fields(model)
         urls = [
             path("search/", self.admin_view(partial(search, site=self)), name="search"),
             path(
@@ -72,14 +67,17 @@ class StaffSite(admin.AdminSite):
     def login(
         self, request: HttpRequest, extra_context: dict[str, object] | None = None
     ) -> HttpResponse:
-        """Redirect users without access to the sign-in or to the second factor."""
         if not request.user.is_authenticated:
             return redirect_to_login(request.GET.get("next", request.get_full_path()))
         if not request.user.is_staff:
             raise PermissionDenied("Only staff can open the admin.")
-        if self._needs_second_factor(request):
-            return _ask_for_factor(request)
-        return redirect("admin:index")
+        if not self._needs_second_factor(request):
+            return redirect("admin:index")
+        if not has_second_factor(request.user):
+            messages.info(request, "Staff need a second factor. Set one up, then open the admin.")
+            return redirect("mfa_activate_totp")
+        messages.info(request, "Use your second factor to open the admin.")
+        return redirect_to_proof(request, request.GET.get("next", reverse("admin:index")))
 
     def logout(  # type: ignore[override]
         self, request: HttpRequest, extra_context: dict[str, object] | None = None
@@ -96,21 +94,8 @@ class StaffSite(admin.AdminSite):
         return settings.STAFF_NEED_SECOND_FACTOR and not has_used_factor(request)
 
 
-def _ask_for_factor(request: HttpRequest) -> HttpResponse:
-    """Redirect to the use or setup of a second factor. It must be used in this session."""
-    if not has_second_factor(cast(User, request.user)):
-        messages.info(request, "Staff need a second factor. Set one up, then open the admin.")
-        return redirect("mfa_activate_totp")
-    messages.info(request, "Use your second factor to open the admin.")
-    return redirect_to_proof(request, request.GET.get("next", reverse("admin:index")))
-
-
 def _reject_invalid_input(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
-    """Respond with 400 to input that the database rejects, instead of a 500.
-
-    Django's admin passes such input on: NUL characters, primary keys that aren't numbers, invalid
-    regular expressions.
-    """
+    """Respond with 400 to input that the database refuses."""
 
     @wraps(view)
     def guarded(request: HttpRequest, *args: object, **kwargs: object) -> HttpResponse:

@@ -1,4 +1,4 @@
-"""Color code samples and JSON. The markup has classes only, as the CSP forbids inline styles."""
+"""Color code, with classes, as the CSP forbids inline styles."""
 
 import re
 from functools import lru_cache
@@ -11,29 +11,25 @@ from pygments.lexers import get_lexer_by_name
 
 register = template.Library()
 
-# Longer texts stay plain, so that coloring never delays a page.
+# Longer texts would delay a page.
 MAX_COLORED = 20_000
 LEXERS = {"curl": "bash"}
-# Pygments takes what follows the headers for a body, so each response is colored alone.
+# Pygments takes what follows headers for a body, so color each response alone.
 RESPONSES = re.compile(r"^(?=HTTP/)", re.MULTILINE)
-# The classes of whitespace, punctuation, names and operators, which have no color.
+# Classes without a color.
 PLAIN = re.compile(r'<span class="(?:w|p|n|nx|o)">([^<]*)</span>')
 
 
 @register.filter
 @lru_cache(maxsize=256)
 def highlight(code: str, language: str) -> SafeString:
-    """Color a text that is the same for all users, such as a sample of the docs."""
+    """Color and cache a text that is the same for all users."""
     return highlight_private(code, language)
 
 
 @register.filter
 def highlight_private(code: str, language: str) -> SafeString:
-    """Return escaped HTML for the inside of a `<code>` element. See static/css/code.css.
-
-    Nothing is cached, so the text, which may contain an address, doesn't stay in memory.
-    `language` is curl, or a name that Pygments knows: json, http, python, javascript, php.
-    """
+    """Color a text without caching it: it may contain an address."""
     name = LEXERS.get(language, language) if len(code) <= MAX_COLORED else "text"
     lexer = get_lexer_by_name(name, stripnl=False, ensurenl=False)
     parts = RESPONSES.split(code) if name == "http" else [code]

@@ -1,5 +1,3 @@
-"""Parts of emails. Each renders for both parts of the email, text and HTML."""
-
 import re
 from collections.abc import Sequence
 from typing import Any
@@ -17,10 +15,7 @@ _LINE_BREAK = re.compile(r"\s*\n\s*")
 
 @register.filter
 def one_line(text: str) -> str:
-    """Join the lines of a paragraph: `{% filter one_line %}` … `{% endfilter %}`.
-
-    Templates break long lines, but in an email every line break is visible.
-    """
+    """Join lines, as every line break is visible in an email."""
     return _LINE_BREAK.sub(" ", text.strip())
 
 
@@ -31,30 +26,25 @@ def email_paragraphs(html: str) -> SafeString:
 
 @register.simple_tag(takes_context=True)
 def email_button(context: dict[str, Any], url: str, label: str) -> str:
-    """Show the email's button, with its URL below. An email has one at most."""
     return _render(context, "button", f"{label}:\n{url}", url=url, label=label)
 
 
 @register.simple_tag(takes_context=True)
 def email_link(context: dict[str, Any], url: str, label: str) -> str:
-    """Show a link that is less important than the button."""
     return _render(context, "link", f"{label}:\n{url}", url=url, label=label)
 
 
 @register.simple_tag(takes_context=True)
 def email_table(context: dict[str, Any], rows: Sequence[EmailRow]) -> str:
-    """Show a table with a label and a value in each row."""
     return _render(context, "table", format_rows(rows), rows=rows)
 
 
 @register.simple_tag(takes_context=True)
 def email_code(context: dict[str, Any], code: str) -> str:
-    """Show a code that is entered on a page."""
     return _render(context, "code", code, code=code)
 
 
 def _render(context: dict[str, Any], part: str, text: str, **values: object) -> str:
-    """Return the text, or the part's HTML without the blank lines that separate paragraphs."""
     if context["email_layout"] == TEXT_LAYOUT:
         return mark_safe(text)  # noqa: S308 - the text part isn't escaped
     html = render_to_string(f"mails/{part}.html", values)

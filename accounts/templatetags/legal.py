@@ -1,5 +1,3 @@
-"""Insert the operator's details into the legal pages."""
-
 from django import template
 from django.conf import settings
 from django.utils.html import format_html
@@ -19,7 +17,6 @@ PLACEHOLDERS = {
 
 @register.simple_tag
 def filled(name: str) -> SafeString:
-    """Return the value of a setting, or a highlighted placeholder if it is missing."""
     if name in settings.MISSING_LEGAL_SETTINGS:
         return format_html("<mark>[{}: {}]</mark>", PLACEHOLDERS[name], name)
     return format_html("{}", getattr(settings, name))

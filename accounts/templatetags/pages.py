@@ -1,5 +1,3 @@
-"""Template tags and filters that are available in every template without `{% load %}`."""
-
 from datetime import date, datetime
 from fnmatch import fnmatch
 from typing import Any
@@ -31,7 +29,7 @@ ICONS = "vendor/lucide/icons.svg"
 
 @register.simple_tag
 def icon(name: str) -> SafeString:
-    """Draw an icon. It is hidden from screen readers, so it needs a text label next to it."""
+    """Screen readers skip icons, so add a text."""
     return format_html(
         '<svg class="icon" aria-hidden="true"><use href="{}#{}"></use></svg>', static(ICONS), name
     )
@@ -39,7 +37,7 @@ def icon(name: str) -> SafeString:
 
 @register.simple_tag
 def ago(moment: datetime | None, never: str = "never") -> SafeString:
-    """Show a past time as “3 hours ago”, with the exact time on hover."""
+    """Show “3 hours ago”, with the time on hover."""
     if moment is None:
         return format_html("{}", never)
     return format_html(
@@ -52,7 +50,6 @@ def ago(moment: datetime | None, never: str = "never") -> SafeString:
 
 @register.simple_tag
 def until(moment: datetime) -> SafeString:
-    """Show a future time as “in 6 days”, with the exact time on hover."""
     return format_html(
         '<time datetime="{}" title="{}">in {}</time>',
         moment.isoformat(timespec="seconds"),
@@ -63,7 +60,7 @@ def until(moment: datetime) -> SafeString:
 
 @register.filter(name="date")
 def show_date(value: date | datetime | None, name: str | None = None) -> str:
-    """Replace Django's filter: its named formats, also the default, are those of the user."""
+    """Replace Django's filter, so that named formats are the user's."""
     name = name or "DATE_FORMAT"
     if not isinstance(value, date) or name not in PATTERNS[DateFormat.DAY_FIRST]:
         return str(defaultfilters.date(value, name))
@@ -72,13 +69,11 @@ def show_date(value: date | datetime | None, name: str | None = None) -> str:
 
 @register.simple_tag
 def time_zone() -> str:
-    """Name the time zone of the page's times: `Times are in {% time_zone %}.`"""
     return str(current_zone()).replace("_", " ")
 
 
 @register.filter
 def ticks(text: str) -> SafeString:
-    """Render text between `backticks` as code."""
     parts = text.split("`")
     elements = [("code" if index % 2 else "span", part) for index, part in enumerate(parts)]
     return format_html_join("", "<{0}>{1}</{0}>", elements)
@@ -91,13 +86,12 @@ def user_has_second_factor(user: User) -> bool:
 
 @register.filter
 def message_icon(level: str) -> str:
-    """Return the icon of a message by Django's tag for its level."""
     return {"success": "circle-check", "info": "info"}.get(level, "triangle-alert")
 
 
 @register.filter
 def message_role(level: str) -> str:
-    """Return the ARIA role of a message: errors interrupt a screen reader."""
+    """Errors interrupt screen readers."""
     return "alert" if level == "error" else "status"
 
 
@@ -113,7 +107,7 @@ def browser(user_agent: str) -> str:
 
 @register.simple_tag(takes_context=True)
 def may(context: dict[str, Any], permission: str) -> bool:
-    """Return whether the role has a permission: `{% may "manage_team" as may_manage %}`."""
+    """Check a permission: `{% may "manage_team" as may_manage %}`."""
     request = context.get("request")
     membership = getattr(request, "membership", None)
     if getattr(request, "must_add_factor", False):
@@ -123,7 +117,7 @@ def may(context: dict[str, Any], permission: str) -> bool:
 
 @register.simple_tag(takes_context=True)
 def current(context: dict[str, Any], *patterns: str) -> str:
-    """Mark the navigation link to the current page: `{% current "accounts:*-member" %}`."""
+    """Mark the current page's link: `{% current "accounts:*-member" %}`."""
     match = getattr(context.get("request"), "resolver_match", None)
     view = match.view_name if match is not None else ""
     is_current = match is not None and any(fnmatch(view, pattern) for pattern in patterns)

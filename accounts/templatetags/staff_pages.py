@@ -1,5 +1,3 @@
-"""Render the cells of staff panels: `{% load staff_pages %}`."""
-
 from datetime import date, datetime
 from typing import TYPE_CHECKING
 
@@ -26,7 +24,6 @@ def cell_html(cell: "Cell") -> SafeString:
 
 @register.filter
 def cell_class(cell: "Cell") -> str:
-    """Return the CSS class of the table cell."""
     if cell.is_right_aligned:
         return "staff-number"
     if not cell.is_text:

@@ -1,5 +1,3 @@
-"""Settings → Audit log: browse, filter, and export the entries of the account."""
-
 from django.http import HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
@@ -44,10 +42,10 @@ def show_audit_log(request: AccountRequest) -> HttpResponse:
 @redirect_get_to(PAGE)
 @require_permission(TeamPermission.VIEW_AUDIT_LOG)
 def export_audit_log(request: AccountRequest) -> HttpResponseBase:
-    """Export the audit log. Needs a POST because the export is itself recorded in it."""
+    """Export by POST, as the log records the export."""
     form = AuditFilter(request.POST, request.account)
     if not form.is_valid():
-        # That page shows the form errors.
+        # That page shows the errors.
         return redirect(f"{reverse(PAGE)}?{form.query}")
     lines = queries.export(
         account=request.account,

@@ -1,9 +1,9 @@
-"""Show and accept invitations. Opening the link proves access to the invited mailbox."""
+"""Invitations. The link proves access to the mailbox."""
 
 from allauth.account.adapter import get_adapter
 from django.contrib import messages
 from django.contrib.auth.decorators import login_not_required
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
@@ -13,7 +13,7 @@ from accounts.authentication.forms import INVITATION_SESSION_KEY
 from accounts.authentication.second_factor.factors import has_second_factor
 from accounts.middleware import CURRENT_ACCOUNT_SESSION_KEY
 from accounts.models import Invitation
-from accounts.presenters.team import invitation_lead, invitation_requirement
+from accounts.presenters.team import invitation_requirement
 from accounts.request import AccountRequest
 from accounts.roles import ROLE_DESCRIPTIONS, Role
 
@@ -29,12 +29,13 @@ def accept_invitation(request: AccountRequest, token: str) -> HttpResponse:
     if request.method == "POST" and is_invited:
         return _accept(request, invitation)
     if not request.user.is_authenticated:
-        _expect_sign_up(request, invitation)
+        # A sign-up with the invited address skips the code and opens no account.
+        get_adapter(request).stash_verified_email(request, invitation.email)
+        request.session[INVITATION_SESSION_KEY] = invitation.public_id
     has_factor = request.user.is_authenticated and has_second_factor(request.user)
     context = {
         "invitation": invitation,
         "requirement": invitation_requirement(invitation, has_factor=has_factor),
-        "lead": invitation_lead(invitation),
         "is_invited": is_invited,
         "description": ROLE_DESCRIPTIONS[Role(invitation.role)],
     }
@@ -51,9 +52,3 @@ def _accept(request: AccountRequest, invitation: Invitation) -> HttpResponse:
     request.session[CURRENT_ACCOUNT_SESSION_KEY] = membership.account.public_id
     messages.success(request, f"You joined {membership.account.name}.")
     return redirect("validation:show-overview")
-
-
-def _expect_sign_up(request: HttpRequest, invitation: Invitation) -> None:
-    """Let a sign-up with the invited address skip the code and the opening of an account."""
-    get_adapter(request).stash_verified_email(request, invitation.email)
-    request.session[INVITATION_SESSION_KEY] = invitation.public_id

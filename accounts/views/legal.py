@@ -1,5 +1,3 @@
-"""Terms, privacy notice, and data processing agreement. Numbers come from the settings."""
-
 from typing import Any, cast
 
 from django.conf import settings
@@ -41,7 +39,6 @@ def show_data_processing(request: HttpRequest) -> HttpResponse:
 
 @redirect_get_to("accounts:show-terms")
 def agree_to_newer_terms(request: SiteRequest) -> HttpResponse:
-    """Record agreement to the current terms. Also serves users without an account."""
     user = cast(User, request.user)
     agree_to_terms(user=user, account=request.account, ip=request.ip)
     messages.success(request, "Thanks. Your agreement to the terms was recorded.")

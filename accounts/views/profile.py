@@ -1,5 +1,3 @@
-"""Settings → Profile: the user's name and preferences, and the account they currently work in."""
-
 from typing import cast
 
 from allauth.account.decorators import reauthentication_required
@@ -16,7 +14,6 @@ from accounts.forms import AccountForm, CloseAccountForm, PreferencesForm, Profi
 from accounts.middleware import CURRENT_ACCOUNT_SESSION_KEY
 from accounts.models import User
 from accounts.permissions import redirect_get_to, require_permission
-from accounts.presenters.team import open_account_head
 from accounts.request import AccountRequest, SiteRequest
 from accounts.roles import TeamPermission
 
@@ -25,7 +22,6 @@ PAGE = "accounts:edit-profile"
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def edit_profile(request: SiteRequest) -> HttpResponse:
-    """Show the profile and change the user's name. Also serves users without an account."""
     user = cast(User, request.user)
     form = ProfileForm(request.POST or None, initial={"name": user.name})
     if form.is_valid():
@@ -102,7 +98,6 @@ def switch_account(request: AccountRequest) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def open_account(request: SiteRequest) -> HttpResponse:
-    """Open a further account, or a first one for a user without any."""
     form = AccountForm(request.POST or None)
     if form.is_valid():
         try:
@@ -114,12 +109,7 @@ def open_account(request: SiteRequest) -> HttpResponse:
         else:
             request.session[CURRENT_ACCOUNT_SESSION_KEY] = account.public_id
             return redirect("validation:show-overview")
-    context = {"form": form, "head": open_account_head(request.account)}
-    return render(request, "accounts/open_account.html", context)
-
-
-def _preferences_form(user: User) -> PreferencesForm:
-    return PreferencesForm(initial=model_to_dict(user, PreferencesForm.Meta.fields))
+    return render(request, "accounts/open_account.html", {"form": form})
 
 
 def _profile_page(
@@ -132,7 +122,8 @@ def _profile_page(
     name = request.account.name if request.account else ""
     context = {
         "profile_form": profile_form or ProfileForm(initial={"name": user.name}),
-        "preferences_form": preferences_form or _preferences_form(user),
+        "preferences_form": preferences_form
+        or PreferencesForm(initial=model_to_dict(user, PreferencesForm.Meta.fields)),
         "account_form": account_form or AccountForm(initial={"name": name}),
     }
     return render(request, "accounts/edit_profile.html", context)

@@ -1,5 +1,3 @@
-"""Settings → Security: sign-in methods and sessions, with links to the pages that change them."""
-
 from typing import cast
 
 from allauth.mfa.models import Authenticator
@@ -12,9 +10,7 @@ from django.views.decorators.http import require_safe
 from accounts.models import User
 from accounts.presenters.security import (
     SignInState,
-    required_factor_lead,
     second_factor_rows,
-    security_intro,
     security_rows,
 )
 from accounts.request import SiteRequest
@@ -23,7 +19,6 @@ from runtime.http.client_ip import is_address
 
 @require_safe
 def show_security(request: HttpRequest) -> HttpResponse:
-    """Show sign-in methods and sessions. Also serves users without an account."""
     user = cast(User, request.user)
     authenticators = Authenticator.objects.filter(user=user)
     types = Authenticator.Type
@@ -36,17 +31,16 @@ def show_security(request: HttpRequest) -> HttpResponse:
         joined_at=user.date_joined,
         password_changed_at=user.password_changed_at,
     )
-    context = {"intro": security_intro(user.email, state), "rows": security_rows(state)}
+    context = {"has_factor": state.has_second_factor, "rows": security_rows(state)}
     return render(request, "accounts/show_security.html", context)
 
 
 @require_safe
 def add_required_factor(request: SiteRequest) -> HttpResponse:
-    """Explain that the account requires a second factor. RequiredFactorMiddleware leads here."""
+    """Show the set-up to which RequiredFactorMiddleware leads."""
     if request.membership is None or not request.must_add_factor:
         return redirect("validation:show-overview")
     context = {
-        "lead": required_factor_lead(request.membership.account.name),
         "methods": second_factor_rows(passkeys_work=not is_address(request.get_host())),
         "others": [other for other in request.memberships if other.pk != request.membership.pk],
     }

@@ -1,5 +1,3 @@
-"""Settings → Team. Members and invitations of other accounts are a 404."""
-
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -13,8 +11,6 @@ from accounts.forms import InviteForm, RoleForm
 from accounts.models import Membership, User
 from accounts.permissions import redirect_get_to, require_permission
 from accounts.presenters.team import (
-    FactorSetting,
-    describe_removal,
     factor_setting,
     member_rows,
 )
@@ -87,12 +83,10 @@ def change_role(request: AccountRequest, membership_id: str) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @require_permission(TeamPermission.VIEW_ACCOUNT)
 def remove_member(request: AccountRequest, membership_id: str) -> HttpResponse:
-    """Remove another member, or leave the account."""
     membership = _get_member(request, membership_id)
     is_leaving = membership == request.membership
     if request.method != "POST":
-        removal = describe_removal(membership, is_leaving=is_leaving)
-        context = {"member": membership, "removal": removal}
+        context = {"member": membership, "is_leaving": is_leaving}
         return render(request, "accounts/remove_member.html", context)
     try:
         team.remove_member(membership=membership, actor=request.user, ip=request.ip)
@@ -110,7 +104,6 @@ def remove_member(request: AccountRequest, membership_id: str) -> HttpResponse:
 @require_permission(TeamPermission.REQUIRE_SECOND_FACTOR)
 @factor_required(back_to=PAGE)
 def require_second_factor(request: AccountRequest) -> HttpResponse:
-    """Require a second factor for all members, or make it optional again."""
     is_required = request.POST.get("required") == "yes"
     try:
         change_requirement(
@@ -133,11 +126,18 @@ def _team_page(request: AccountRequest, form: InviteForm) -> HttpResponse:
     members = list(request.account.memberships.select_related("user"))
     users = {member.user for member in members}
     without_factor: set[User] = set()
+    setting = None
     if request.membership.has_permission(TeamPermission.REQUIRE_SECOND_FACTOR):
         without_factor = users - users_with_second_factor(users)
+        setting = factor_setting(
+            is_required=request.account.requires_second_factor,
+            members=len(users),
+            without_factor=len(without_factor),
+            viewer_has_factor=request.user not in without_factor,
+        )
     context = {
         "members": member_rows(members, request.membership, assignable_roles, without_factor),
-        "factor_setting": _factor_setting(request, len(users), without_factor),
+        "factor_setting": setting,
         "invitations": request.account.invitations.pending(),
         "form": form,
         "may_manage": request.membership.has_permission(TeamPermission.MANAGE_TEAM),
@@ -145,19 +145,6 @@ def _team_page(request: AccountRequest, form: InviteForm) -> HttpResponse:
         "descriptions": [(role.label, text) for role, text in ROLE_DESCRIPTIONS.items()],
     }
     return render(request, "accounts/show_team.html", context)
-
-
-def _factor_setting(
-    request: AccountRequest, members: int, without_factor: set[User]
-) -> FactorSetting | None:
-    if not request.membership.has_permission(TeamPermission.REQUIRE_SECOND_FACTOR):
-        return None
-    return factor_setting(
-        is_required=request.account.requires_second_factor,
-        members=members,
-        without_factor=len(without_factor),
-        viewer_has_factor=request.user not in without_factor,
-    )
 
 
 def _get_member(request: AccountRequest, membership_id: str) -> Membership:

@@ -9,7 +9,7 @@ from apikeys.models.keys import (
     TooManyKeys,
 )
 from apikeys.models.lookup import KeyLookup
-from apikeys.models.refusal_hours import RefusalHour
+from apikeys.models.refusals import RefusalHour, count_refusal, refusals
 from apikeys.models.upserts import build_increments, unique_by_key
 
 __all__ = [
@@ -24,5 +24,7 @@ __all__ = [
     "RefusalHour",
     "TooManyKeys",
     "build_increments",
+    "count_refusal",
+    "refusals",
     "unique_by_key",
 ]

@@ -18,9 +18,9 @@ from runtime.ids import random_id
 logger = logging.getLogger(__name__)
 
 MAX_ACTIVE_KEYS = 20
-# `last_used_at` is updated at most this often.
+# The minimum between updates of `last_used_at`.
 LAST_USE_INTERVAL = timedelta(minutes=1)
-# Emails announce an expiry this long before it.
+# How early emails announce an expiry.
 EXPIRY_NOTICE = timedelta(days=7)
 
 
@@ -29,7 +29,7 @@ def key_id() -> str:
 
 
 class KeyChangeRefused(Exception):
-    """Raised when a rule forbids the change. Forms show the message to the user."""
+    """Raised with a message for the user."""
 
 
 class TooManyKeys(KeyChangeRefused):
@@ -46,8 +46,6 @@ class AlreadyRotated(KeyChangeRefused):
 
 
 class KeyFields(TypedDict, total=False):
-    """What a new key may have besides its account and name."""
-
     created_by: User | None
     expires_at: datetime | None
     allowed_networks: list[str]
@@ -64,15 +62,14 @@ class ApiKeyQuerySet(models.QuerySet["ApiKey"]):
         return self.filter(Q(expires_at=None) | Q(expires_at__gt=timezone.now()), revoked_at=None)
 
     def with_mask(self, first: str, last: str) -> "ApiKeyQuerySet":
-        """Filter by the characters that masked keys show."""
         return self.filter(first_four=first, last_four=last)
 
     def create_key(
         self, *, account: Account, name: str, **fields: Unpack[KeyFields]
     ) -> "tuple[ApiKey, str]":
-        """Create a key, and return it with its secret, which isn't stored.
+        """Return the key and its secret, which isn't stored.
 
-        Call this with the account locked, or concurrent calls may exceed the maximum.
+        Lock the account first, or concurrent calls could exceed the maximum.
         """
         if self.active().filter(account=account).count() >= MAX_ACTIVE_KEYS:
             raise TooManyKeys
@@ -86,41 +83,41 @@ class ApiKeyQuerySet(models.QuerySet["ApiKey"]):
 
 
 class ApiKey(models.Model):
-    """A credential of the customer's servers. Only a digest of its secret is stored."""
+    """A customer's credential. Only a digest is stored."""
 
-    public_id = models.CharField(max_length=30, unique=True, editable=False, default=key_id)
+    public_id = models.CharField("ID", max_length=30, unique=True, editable=False, default=key_id)
     account = models.ForeignKey(Account, on_delete=models.PROTECT, related_name="api_keys")
     name = models.CharField(max_length=50, validators=[validate_name])
-    # HMAC-SHA-256 with API_KEY_PEPPER, which is not in the database.
+    # HMAC-SHA-256 with API_KEY_PEPPER.
     digest = models.CharField(max_length=64, unique=True, editable=False)
     first_four = models.CharField(max_length=4, editable=False)
     last_four = models.CharField(max_length=4, editable=False)
     created_by = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+")
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     last_used_at = models.DateTimeField(null=True, editable=False)
-    last_used_ip = models.GenericIPAddressField(null=True, editable=False)
+    last_used_ip = models.GenericIPAddressField("last used from", null=True, editable=False)
     expires_at = models.DateTimeField(null=True, blank=True)
     expiry_announced_at = models.DateTimeField(null=True, editable=False)
     revoked_at = models.DateTimeField(null=True, editable=False)
-    # In CIDR notation. An empty list allows all networks.
+    # In CIDR notation. Empty: all networks.
     allowed_networks = models.JSONField(default=list, blank=True)
     requests_per_minute = models.PositiveIntegerField(
         null=True, blank=True, validators=[MinValueValidator(1)]
     )
-    # In a calendar month (UTC). The limit counts what all keys of the same origin use.
+    # Per calendar month (UTC), for all keys of one origin.
     credits_per_month = models.PositiveBigIntegerField(
         null=True,
         blank=True,
         validators=[MinValueValidator(1), MaxValueValidator(MAX_CREDITS_PER_MONTH)],
     )
-    # When an email said that the limit is reached. Null again once the limit has changed.
+    # When an email reported the limit. A change of it resets this.
     limit_announced_at = models.DateTimeField(null=True, editable=False)
-    # When an email said that most of the limit is used, in the same way.
+    # When an email warned of the limit.
     limit_warned_at = models.DateTimeField(null=True, editable=False)
     replaced_by = models.ForeignKey(
         "self", null=True, editable=False, on_delete=models.SET_NULL, related_name="+"
     )
-    # The first of the keys that were rotated into this one. Null: this one was never rotated.
+    # The first key of a chain of rotations. Null for that key.
     origin = models.ForeignKey(
         "self",
         null=True,
@@ -129,7 +126,7 @@ class ApiKey(models.Model):
         related_name="+",
         db_index=False,
     )
-    # Identifies the form that created the key, so that a resubmission creates no second one.
+    # Identifies the form, so that resubmitting it creates no second key.
     form_token = models.CharField(max_length=32, null=True, editable=False)  # noqa: DJ001
 
     objects = ApiKeyQuerySet.as_manager()
@@ -175,12 +172,17 @@ class ApiKey(models.Model):
         return not self.is_revoked and not self.is_expired
 
     @property
+    def state(self) -> str:
+        if self.is_revoked:
+            return "Revoked"
+        return "Expired" if self.is_expired else "Active"
+
+    @property
     def request_limit(self) -> int:
         limit = self.account.request_limit
         return min(self.requests_per_minute or limit, limit)
 
     def record_use(self, ip: str) -> None:
-        """Update the time and address of the last use, at most once per LAST_USE_INTERVAL."""
         before = timezone.now() - LAST_USE_INTERVAL
         if self.last_used_at is not None and self.last_used_at > before:
             return
@@ -189,18 +191,17 @@ class ApiKey(models.Model):
         try:
             due.update(last_used_at=timezone.now(), last_used_ip=ip, digest=self.digest)
         except DatabaseError as error:
-            # Requests that only read must work while the database can't write.
+            # Read-only requests must work while the database can't write.
             logger.warning("Recording a key's last use failed", exc_info=error)
 
     def allows(self, ip: str) -> bool:
-        """Return whether the key's allowed networks contain the address."""
         if not self.allowed_networks:
             return True
         address = ip_address(ip)
         return any(address in ip_network(network) for network in self.allowed_networks)
 
     def revoke(self) -> bool:
-        """Revoke the key. Of several concurrent calls, one returns True."""
+        """Revoke the key. Only one of several concurrent calls returns True."""
         now = timezone.now()
         revoked = ApiKey.objects.filter(pk=self.pk, revoked_at=None).update(revoked_at=now)
         if revoked:
@@ -210,14 +211,14 @@ class ApiKey(models.Model):
     def rotate(
         self, *, grace: timedelta, created_by: User | None, form_token: str | None
     ) -> "tuple[ApiKey, str]":
-        """Create a key with the same settings. This one keeps working for the grace period.
+        """Create a key with the same settings. This one stays for the grace period.
 
-        Call this with the account locked, as create_key requires.
+        Lock the account first.
         """
         now = timezone.now()
         if self.replaced_by_id is not None:
             raise AlreadyRotated
-        # The replacement of a key created for 90 days is valid for 90 days, too.
+        # The replacement of a key for 90 days is valid for 90 days.
         lifetime = self.expires_at - self.created_at if self.expires_at else None
         if grace:
             outlives_grace = Q(expires_at=None) | Q(expires_at__gt=now + grace)

@@ -1,13 +1,11 @@
 """Tables of counts by account, key and more.
 
-Rows of the dashboard's playground have no key. As a unique index treats NULLs as distinct, each of
-these tables has two: one for rows with a key and one for rows without. Django's bulk_create() can
-neither name such an index as the target of a conflict nor add to the stored values.
+Unique indexes treat NULLs as distinct, so the playground's rows, which have no key, need their own.
+bulk_create() can neither target such an index nor add to stored values.
 """
 
 from collections.abc import Iterable
 from functools import cache
-from typing import Any
 
 from django.db.models import BaseConstraint, Model, Q, UniqueConstraint
 
@@ -15,7 +13,7 @@ from runtime.database.raw_sql import BulkInsert, JsonTable, Row
 
 
 def unique_by_key(name: str, *fields: str, **condition: object) -> list[BaseConstraint]:
-    """Return both unique constraints. They cover only the rows that meet `condition`."""
+    """Return the two constraints, for rows that meet `condition`."""
     without_key = [field for field in fields if field != "key"]
     return [
         UniqueConstraint(
@@ -36,18 +34,18 @@ def build_increments(
     rows: Iterable[Row],
     condition: str = "",
 ) -> list[BulkInsert]:
-    """Return upserts that add each row's counts to the stored row of the same group.
+    """Return upserts that add counts to stored rows.
 
-    `names` are the fields of a row: account and key first, and `n_counts` fields with counts last.
-    `condition` is that of the unique constraints, as SQL.
+    `names`: account and key first, `n_counts` counts last.
     """
     sums: dict[Row, list[int]] = {}
     for row in rows:
         group_sums = sums.setdefault(row[:-n_counts], [0] * n_counts)
         for index, count in enumerate(row[-n_counts:]):
             group_sums[index] += count
-    # Sorted, so that concurrent transactions lock the rows in the same order and can't deadlock.
-    sorted_rows = [(*group, *values) for group, values in sorted(sums.items(), key=_sort_key)]
+    # Lock rows in one order, so that transactions can't deadlock.
+    groups = sorted(sums, key=lambda group: (group[0], group[1] or 0, *group[2:]))
+    sorted_rows = [(*group, *sums[group]) for group in groups]
     return [
         BulkInsert(
             model._meta.db_table,
@@ -75,8 +73,3 @@ def _on_conflict(
     target = f"({', '.join(group)}) WHERE key_id IS {'NOT ' if has_key else ''}NULL{condition}"
     sums = ", ".join(f"{name} = {table}.{name} + excluded.{name}" for name in columns[-n_counts:])
     return f"ON CONFLICT {target} DO UPDATE SET {sums}"
-
-
-def _sort_key(item: tuple[Row, list[int]]) -> tuple[Any, ...]:
-    account_id, key_id, *others = item[0]
-    return account_id, key_id or 0, *others

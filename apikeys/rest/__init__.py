@@ -1,1 +1,1 @@
-"""REST conventions that all views under /v1 share."""
+"""Conventions of all views under /v1."""

@@ -10,6 +10,7 @@ from django.urls import resolve
 
 from apikeys import hooks
 from apikeys.errors import REFUSALS, ApiError, unavailable
+from apikeys.models import count_refusal
 from apikeys.request import ApiCall, ApiHttpRequest
 from apikeys.rest.paths import is_api_path
 from apikeys.rest.responses import (
@@ -18,9 +19,9 @@ from apikeys.rest.responses import (
     hsts_header,
     rate_limit_headers,
 )
-from apikeys.throttling import limits, refusal_counts
+from apikeys.throttling import limits
 from runtime.database.raw_sql import UNAVAILABLE, OutcomeUnknown, times_unavailable
-from runtime.logging.access_log import AccessLog, add_record
+from runtime.logging.access_log import AccessLog, add_record_of
 from runtime.metrics.client import Counter, initialize
 
 logger = logging.getLogger("api")
@@ -34,22 +35,19 @@ initialize(
     authentication_refusals, [code for code, refusal in REFUSALS.items() if refusal.status == 401]
 )
 
-# Logging 429s would turn a flood of requests into a flood of rows. After a 503, the database can't
-# be written.
+# A flood of 429s must not become rows. After a 503, the database can't be written.
 NOT_IN_REQUEST_LOG = (429, 503)
 
 
 class ApiMiddleware:
-    """Handle API requests; pass every other request on.
+    """Handle API requests as Django's handler would, above the pages' middleware.
 
-    The middleware below is for pages: its sessions, cookies and error pages must not reach the API.
-    So this middleware resolves the URL and calls the view, as Django's handler would. Every
-    response, including the one to a crash, has the documented shape and headers.
+    Sessions, cookies and error pages must not reach the API.
     """
 
     def __init__(self, get_response: Callable[[ApiHttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
-        # Matching all URL patterns takes longer than looking up a key.
+        # Matching all patterns takes longer than finding a key.
         self._resolve = lru_cache(maxsize=64)(resolve)
         self._hsts = hsts_header()
 
@@ -62,18 +60,24 @@ class ApiMiddleware:
         self._set_headers(request, response)
         seconds = time.perf_counter() - started
         request.in_access_log = True
+        status = response.status_code
         if AccessLog.is_enabled:
-            status = response.status_code
-            add_record(call.access_record(request, at=time.time(), status=status, seconds=seconds))
-        if call.refusal:
-            _count_refusal(call, response.status_code)
-        if not call.is_in_request_log:
-            _run_hooks(request, response.status_code, seconds)
+            record = call.access_record(request, at=time.time(), status=status, seconds=seconds)
+            add_record_of(response, record)
+        if call.refusal and not call.is_sandbox:
+            if key := call.sent_key:
+                count_refusal(key.account_id, key, call.refusal)
+            if status == 401:
+                authentication_refusals.labels(call.refusal).inc()
+        key = call.valid_key
+        if key and not call.is_in_request_log and status not in NOT_IN_REQUEST_LOG:
+            for handle in hooks.on_api_response:
+                handle(request=request, key=key, status=status, duration_ms=round(seconds * 1000))
         return response
 
     def _get_response(self, request: ApiHttpRequest) -> ApiResponse:
         try:
-            # Raises DisallowedHost if ALLOWED_HOSTS doesn't contain the Host header.
+            # Raises DisallowedHost.
             request.get_host()
             request.resolver_match = match = self._resolve(request.path_info)
             response: ApiResponse = match.func(request, *match.args, **match.kwargs)
@@ -84,7 +88,6 @@ class ApiMiddleware:
             logger.error("The database is unavailable", exc_info=error, extra={"request": request})
             charged = None if isinstance(error, OutcomeUnknown) else False
             return self._refuse(request, unavailable(charged=charged))
-        # Clients get the documented error; the application log gets the traceback's locations.
         except Exception as error:
             got_request_exception.send(sender=type(self), request=request)
             logger.error("Uncaught exception", exc_info=error, extra={"request": request})
@@ -97,8 +100,7 @@ class ApiMiddleware:
         return error_response(error, request.call.request_id)
 
     def _set_headers(self, request: ApiHttpRequest, response: ApiResponse) -> None:
-        """Set the headers that depend on the request."""
-        # A call that failed before the throttle has consumed from no bucket.
+        # It consumed from no bucket if it failed before the throttle.
         bucket = request.call.rate_limit or limits.peek(
             request, limits.address_bucket(request.call.ip)
         )
@@ -107,19 +109,3 @@ class ApiMiddleware:
         )
         if self._hsts and request.is_secure():
             response.headers["Strict-Transport-Security"] = self._hsts
-
-
-def _count_refusal(call: ApiCall, status: int) -> None:
-    if call.is_sandbox:
-        return
-    if key := call.sent_key:
-        refusal_counts.count_refusal(key.account_id, key, call.refusal)
-    if status == 401:
-        authentication_refusals.labels(call.refusal).inc()
-
-
-def _run_hooks(request: ApiHttpRequest, status: int, seconds: float) -> None:
-    key = request.call.valid_key
-    if key and status not in NOT_IN_REQUEST_LOG:
-        for handle in hooks.on_api_response:
-            handle(request=request, key=key, status=status, duration_ms=round(seconds * 1000))

@@ -1,18 +1,15 @@
-"""The API's paths and its body limits.
-
-The web worker uses both before it loads Django, so this module imports nothing.
-"""
+"""Paths and body limits. The web worker needs them before Django, so this imports nothing."""
 
 MAX_BODY_BYTES = 8 * 1024
 LARGER_BODIES = {
-    # 100 addresses of 320 characters, each escaped as \u1234 or a surrogate pair.
+    # 100 addresses of 320 characters, escaped.
     "/v1/validate/batch": 400 * 1024,
     # 10,000 domains.
     "/v1/domains": 1024 * 1024,
-    # A list, or a part of one.
+    # A list, or a part.
     "/v1/lists": 8 * 1024 * 1024,
     "/v1/lists/*/parts/*": 8 * 1024 * 1024,
-    # A bounce message of 4,096 characters and a comment, each character escaped as \u1234.
+    # A bounce message and a comment, escaped.
     "/v1/validations/*/feedback": 32 * 1024,
 }
 
@@ -24,11 +21,6 @@ def is_api_path(path: str) -> bool:
 def max_body_bytes(path: str) -> int:
     path = path.removesuffix("/")
     if path.startswith(("/v1/lists/", "/v1/validations/")):
-        path = _hide_ids(path)
+        steps = path.split("/")
+        path = "/".join("*" if number in (3, 5) else step for number, step in enumerate(steps))
     return LARGER_BODIES.get(path, MAX_BODY_BYTES)
-
-
-def _hide_ids(path: str) -> str:
-    """Replace what differs between the paths of one operation."""
-    steps = path.split("/")
-    return "/".join("*" if number in (3, 5) else step for number, step in enumerate(steps))

@@ -1,4 +1,4 @@
-"""The OpenAPI document, and its contents arranged for the reference page."""
+"""The OpenAPI document, and its contents for the reference page."""
 
 import json
 from dataclasses import dataclass
@@ -7,66 +7,64 @@ from functools import lru_cache
 import orjson
 from drf_spectacular.generators import SchemaGenerator
 
-from apikeys.rest import openapi
-from apikeys.rest.openapi import Components, Schema, Schemas, find_success, only_content
+from apikeys.rest.openapi import Node, find_success, only_content
 
 
 @dataclass(frozen=True)
-class Field:
-    # Such as `checks.syntax`, or `mx.records[].host` for the elements of an array.
+class FieldRow:
+    # `checks.syntax`, or `mx.records[].host` in arrays.
     path: str
     kind: str
     text: str
-    # The id of the operation that describes the fields of this object.
+    # The operation that describes this object.
     see: str = ""
 
 
 @dataclass(frozen=True)
-class Response:
+class ResponseRow:
     status: str
     text: str
-    # Title and JSON of each.
+    # Title and JSON.
     examples: list[tuple[str, str]]
 
 
 @dataclass(frozen=True)
-class Operation:
+class OperationSection:
     id: str
     tag: str
     method: str
     path: str
     summary: str
     text: str
-    path_parameters: list[Field]
-    query: list[Field]
-    headers: list[Field]
-    body: list[Field]
-    result: list[Field]
-    # The id of an earlier operation with the same fields, which `result` then doesn't have.
+    path_parameters: list[FieldRow]
+    query: list[FieldRow]
+    headers: list[FieldRow]
+    body: list[FieldRow]
+    result: list[FieldRow]
+    # The operation with the same fields, if not in `result`.
     same_result_as: str
-    # Those that other operations don't have.
-    result_headers: list[Field]
-    responses: list[Response]
+    result_headers: list[FieldRow]
+    responses: list[ResponseRow]
 
 
 @lru_cache(maxsize=1)
 def openapi_document() -> bytes:
-    """Return the OpenAPI 3.1 document as JSON. Cached: only code and settings change it."""
+    """Cached: only code and settings change it."""
     schema = SchemaGenerator().get_schema(request=None, public=True)  # type: ignore[no-untyped-call]
     return orjson.dumps(schema, option=orjson.OPT_NON_STR_KEYS | orjson.OPT_INDENT_2)
 
 
 @lru_cache(maxsize=1)
-def response_headers() -> list[Field]:
+def response_headers() -> list[FieldRow]:
     components = parse_document()["components"]
     return [
-        Field(name, _type_name(header["schema"], {}), header["description"])
+        FieldRow(name, _type_name(header["schema"], {}), header["description"])
         for name, header in components["headers"].items()
     ]
 
 
 @lru_cache(maxsize=1)
-def operations() -> list[Operation]:
+def operations() -> list[OperationSection]:
     document = parse_document()
     described = _describing_operations(document)
     return [
@@ -76,14 +74,13 @@ def operations() -> list[Operation]:
     ]
 
 
-def parse_document() -> openapi.Document:
-    """Return the OpenAPI document as every client gets it."""
-    document: openapi.Document = orjson.loads(openapi_document())
+def parse_document() -> Node:
+    document: Node = orjson.loads(openapi_document())
     return document
 
 
-def _describing_operations(document: openapi.Document) -> dict[str, str]:
-    """Return the id of the first operation that returns each schema."""
+def _describing_operations(document: Node) -> dict[str, str]:
+    """Return the first operation that returns each schema."""
     described: dict[str, str] = {}
     for methods in document["paths"].values():
         for operation in methods.values():
@@ -96,18 +93,18 @@ def _describing_operations(document: openapi.Document) -> dict[str, str]:
 def _operation(
     method: str,
     path: str,
-    operation: openapi.Operation,
-    components: Components,
+    operation: Node,
+    components: Node,
     described: dict[str, str],
-) -> Operation:
+) -> OperationSection:
     schemas = components["schemas"]
     body = operation.get("requestBody", {"content": {}})["content"].get("application/json", {})
     _, response = find_success(operation)
     _, content = only_content(response)
-    operation_id = operation["operationId"]
+    operation_id: str = operation["operationId"]
     describing = described.get(_schema_name(content["schema"]), operation_id)
     is_described = describing != operation_id
-    return Operation(
+    return OperationSection(
         id=operation_id,
         tag=operation["tags"][0],
         method=method.upper(),
@@ -121,29 +118,30 @@ def _operation(
         result=[] if is_described else _fields(content["schema"], schemas, described),
         same_result_as=describing if is_described else "",
         result_headers=[
-            Field(name, _type_name(header["schema"], schemas), header["description"])
+            FieldRow(name, _type_name(header["schema"], schemas), header["description"])
             for name, header in response["headers"].items()
             if "$ref" not in header
         ],
         responses=[
-            Response(status, response["description"], _examples(response, components))
+            ResponseRow(status, found["description"], _examples(found, components))
             for status, response in operation["responses"].items()
+            # Errors that are the same in all operations are shared.
+            for found in [components["responses"].get(f"Error{status}", response)]
         ],
     )
 
 
-def _parameters(operation: openapi.Operation, location: str, schemas: Schemas) -> list[Field]:
+def _parameters(operation: Node, location: str, schemas: Node) -> list[FieldRow]:
     return [
-        Field(param["name"], _type_name(param["schema"], schemas), param.get("description", ""))
+        FieldRow(param["name"], _type_name(param["schema"], schemas), param.get("description", ""))
         for param in operation.get("parameters", [])
         if param["in"] == location
     ]
 
 
 def _fields(
-    schema: Schema, schemas: Schemas, described: dict[str, str], prefix: str = ""
-) -> list[Field]:
-    """Return the fields of an object and of those inside it, except what `described` has."""
+    schema: Node, schemas: Node, described: dict[str, str], prefix: str = ""
+) -> list[FieldRow]:
     fields = []
     for name, field in _resolve(schema, schemas).get("properties", {}).items():
         path = f"{prefix}{name}"
@@ -151,29 +149,24 @@ def _fields(
         is_array = resolved.get("type") == "array"
         inner = resolved["items"] if is_array else field
         see = described.get(_schema_name(inner), "")
-        fields.append(Field(path, _type_name(field, schemas), field.get("description", ""), see))
+        fields.append(FieldRow(path, _type_name(field, schemas), field.get("description", ""), see))
         if not see:
             fields += _fields(inner, schemas, described, f"{path}[]." if is_array else f"{path}.")
     return fields
 
 
-def _schema_name(schema: Schema) -> str:
-    return _reference_in(schema).rpartition("/")[2]
+def _schema_name(schema: Node) -> str:
+    # Nullable fields have their $ref inside allOf or oneOf.
+    parts = [schema, *schema.get("allOf", []), *schema.get("oneOf", [])]
+    return next((part["$ref"] for part in parts if "$ref" in part), "").rpartition("/")[2]
 
 
-def _reference_in(schema: Schema) -> str:
-    """Return the $ref, including one inside allOf or oneOf, as nullable fields have it."""
-    for part in [schema, *schema.get("allOf", []), *schema.get("oneOf", [])]:
-        if "$ref" in part:
-            return part["$ref"]
-    return ""
+def _resolve(schema: Node, schemas: Node) -> Node:
+    resolved: Node = schemas.get(_schema_name(schema), schema)
+    return resolved
 
 
-def _resolve(schema: Schema, schemas: Schemas) -> Schema:
-    return schemas.get(_schema_name(schema), schema)
-
-
-def _type_name(schema: Schema, schemas: Schemas) -> str:
+def _type_name(schema: Node, schemas: Node) -> str:
     resolved = _resolve(schema, schemas)
     types = resolved.get("type", "object")
     if types == "array":
@@ -186,7 +179,7 @@ def _type_name(schema: Schema, schemas: Schemas) -> str:
     return " or ".join(dict.fromkeys(words))
 
 
-def _examples(response: openapi.Response, components: Components) -> list[tuple[str, str]]:
+def _examples(response: Node, components: Node) -> list[tuple[str, str]]:
     resolved = {
         name: components["examples"][name] if "$ref" in example else example
         for content in response["content"].values()
@@ -199,5 +192,4 @@ def _examples(response: openapi.Response, components: Components) -> list[tuple[
 
 
 def format_example(value: object) -> str:
-    """Return the text of a file as it is, and anything else as JSON."""
     return value if isinstance(value, str) else json.dumps(value, indent=2, ensure_ascii=False)

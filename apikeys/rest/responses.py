@@ -1,23 +1,22 @@
-"""Responses under /v1, as views, the middleware and the web worker send them."""
-
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Generator, Iterable, Mapping
 from datetime import UTC, datetime
 
 import orjson
 from django.conf import settings
-from django.http import Http404, HttpResponse, StreamingHttpResponse
+from django.http import Http404, HttpResponse
 from django.http.response import ResponseHeaders
 from rest_framework.exceptions import NotFound
 
 from apikeys.errors import ApiError
 from apikeys.request import ApiRequest
 from apikeys.throttling.limits import WINDOW_SECONDS, BucketState
+from runtime.http.streaming import StartedStream
 
 JSON = "application/json"
 COMMON_HEADERS = {
     "Content-Type": JSON,
     "Cache-Control": "no-store",
-    # A response is data: a browser that opens one must not load, run or frame anything.
+    # Browsers must not load, run or frame anything.
     "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
     "X-Content-Type-Options": "nosniff",
     "Permissions-Policy": settings.PERMISSIONS_POLICY,
@@ -28,7 +27,6 @@ COMMON_HEADERS = {
 
 
 def _by_lower_case(headers: Mapping[str, str]) -> dict[str, tuple[str, str]]:
-    """Return the headers in the form in which Django stores them."""
     return {name.lower(): (name, value) for name, value in headers.items()}
 
 
@@ -36,10 +34,7 @@ _COMMON_HEADERS = _by_lower_case(COMMON_HEADERS)
 
 
 class ApiHeaders(ResponseHeaders):
-    """Store headers without Django's checks, which take a good part of an error response's time.
-
-    All values are ASCII and come from this project, and gunicorn rejects line breaks in them.
-    """
+    """Skips Django's checks: values are our own ASCII, and gunicorn rejects line breaks."""
 
     def __init__(self, headers: Mapping[str, str]) -> None:
         self._store = _COMMON_HEADERS | _by_lower_case(headers)
@@ -56,7 +51,7 @@ class ApiHeaders(ResponseHeaders):
 
 class ApiResponse(HttpResponse):
     headers: ApiHeaders
-    # Keeps Django from logging refusals and crashes, which the middleware logs.
+    # The middleware logs refusals and crashes.
     _has_been_logged = True
 
     def __init__(self, body: bytes, status: int = 200, headers: Mapping[str, str] | None = None):
@@ -67,13 +62,11 @@ class ApiResponse(HttpResponse):
         return self.headers._store.values()
 
 
-class ApiStream(StreamingHttpResponse):
-    """A response that is written while it is sent, so its length doesn't matter."""
-
+class ApiStream(StartedStream):
     headers: ApiHeaders
     _has_been_logged = True
 
-    def __init__(self, pieces: Iterator[bytes], headers: Mapping[str, str]) -> None:
+    def __init__(self, pieces: Generator[bytes], headers: Mapping[str, str]) -> None:
         super().__init__(pieces)
         self.headers = ApiHeaders(headers)
 
@@ -101,13 +94,13 @@ def error_response(error: ApiError, request_id: str) -> ApiResponse:
 
 
 def hsts_header() -> str:
-    """Return the HSTS header's value for HTTPS responses, or an empty string if HSTS is off."""
+    """Empty if HSTS is off."""
     seconds = settings.SECURE_HSTS_SECONDS
     return f"max-age={seconds}; includeSubDomains; preload" if seconds else ""
 
 
 def handle_exception(error: Exception, context: Mapping[str, object]) -> ApiResponse | None:
-    """Turn exceptions into responses for Django REST framework; leave others to the middleware."""
+    """Turn exceptions into responses, except crashes."""
     if isinstance(error, Http404 | NotFound):
         error = ApiError("not_found", "Your account has no object with this id.")
     if not isinstance(error, ApiError):
@@ -120,12 +113,9 @@ def handle_exception(error: Exception, context: Mapping[str, object]) -> ApiResp
 def rate_limit_headers(
     usage: BucketState, status: int, retry_after: str | None = None
 ) -> dict[str, str]:
-    """Return the X-RateLimit headers and the IETF draft's RateLimit headers.
-
-    `retry_after` is set by a 429 for another limit than that of requests per minute.
-    """
+    """Return X-RateLimit and the IETF draft's headers."""
     policy = f'"{usage.policy}"'
-    # The sandbox's 429 shows an exhausted bucket, too.
+    # The sandbox's 429 shows an exhausted bucket.
     is_exhausted = status == 429 and retry_after is None and not usage.refused
     remaining = 0 if is_exhausted else usage.remaining
     headers = {

@@ -1,12 +1,13 @@
-"""The parts of the OpenAPI document that drf-spectacular cannot derive from the views."""
+"""Add to the OpenAPI document what drf-spectacular can't derive from the views."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 
 import orjson
 from django.http import HttpResponseBase
 from django.utils.text import slugify
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
+from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import (
     OpenApiExample,
@@ -15,35 +16,26 @@ from drf_spectacular.utils import (
     OpenApiResponse,
     extend_schema,
 )
-from rest_framework.serializers import Serializer
 
 from apikeys.errors import REFUSALS, SAMPLE_DETAILS, SAMPLE_PARAMS, ApiError
-from apikeys.rest.openapi import (
-    Document,
-    Example,
-    Header,
-    Operation,
-    Response,
-    Schema,
-    Schemas,
-    is_success,
-)
-from apikeys.rest.serializers import ErrorSerializer
+from apikeys.rest.openapi import Node, is_success
+from apikeys.rest.serializers import ApiSerializer, ErrorSerializer
 
-# Errors that every operation can return.
-COMMON_ERRORS = (
+_COMMON_ERRORS = (
     *("bad_request", "missing_api_key", "invalid_api_key", "api_key_revoked", "api_key_expired"),
     *("ip_not_allowed", "account_suspended", "https_required", "method_not_allowed"),
     *("not_acceptable", "request_too_large", "length_required", "unknown_field"),
     *("rate_limit_exceeded", "internal_error", "service_unavailable"),
 )
+BODY_ERRORS = ("invalid_json", "invalid_field", "unsupported_media_type")
 EXAMPLE_ID = "req_2nXfSBqPzK5mYd8wTg4L"
 
 View = Callable[..., HttpResponseBase]
+Body = type[ApiSerializer] | Mapping[str, OpenApiRequest] | None
+Responses = dict[int | tuple[int, str], OpenApiResponse]
 
 
 def named_example(title: str, value: object) -> OpenApiExample:
-    """Return an example whose name drf-spectacular makes fit for code: `RiskyPossibleTypo`."""
     return OpenApiExample(slugify(title).replace("-", "_"), value, summary=title)
 
 
@@ -51,47 +43,48 @@ def describe(
     operation_id: str,
     summary: str,
     description: str,
-    result: type[Serializer[None]] | None,
+    result: type[ApiSerializer] | None,
     *,
     tag: str,
-    examples: Mapping[str, object],
-    refusals: Iterable[str] = COMMON_ERRORS,
-    request: OpenApiRequest | Mapping[str, OpenApiRequest] | None = None,
-    parameters: Iterable[OpenApiParameter] = (),
+    examples: Mapping[str, object] | None = None,
+    refusals: Iterable[str] = (),
+    request: Body = None,
+    parameters: Iterable[OpenApiParameter | type[ApiSerializer]] = (),
     status: int = 200,
 ) -> Callable[[View], View]:
-    """Document a view's method as an operation. config/settings/openapi.py describes its tag.
+    """Document a view's method as an operation.
 
-    Without a `result`, the operation returns a file, and `examples` has one by media type.
+    A serializer among the parameters is the query. `refusals` are the codes that don't follow from
+    body and parameters. Without a `result`, `examples` are files by media type.
     """
-    responses = _describe_result(status, result, examples) if result else _describe_files(examples)
-    for error_status in sorted({REFUSALS[code].status for code in refusals}):
-        codes = [code for code in refusals if REFUSALS[code].status == error_status]
-        responses[error_status] = OpenApiResponse(
-            ErrorSerializer,
-            description=", ".join(f"`{code}`" for code in codes),
-            examples=[_error_example(code) for code in codes],
-        )
-    decorator: Callable[[View], View] = extend_schema(
+    if result is None:
+        responses = _describe_files(examples or {})
+    else:
+        named = _named(examples or result.examples)
+        responses = {status: OpenApiResponse(result, description="The result.", examples=named)}
+    described = [
+        one
+        for parameter in parameters
+        for one in (_query_parameters(parameter) if isinstance(parameter, type) else [parameter])
+    ]
+    extend: Callable[[View], View] = extend_schema(
         operation_id=operation_id,
         summary=summary,
         description=description,
-        request=request,
-        responses=responses,
-        parameters=list(parameters),
+        request=body_of(request) if isinstance(request, type) else request,
+        responses=responses | _describe_errors(request, described, refusals),
+        parameters=described,
         tags=[tag],
     )
-    return decorator
 
+    def decorate(view: View) -> View:
+        # ApiView refuses all others.
+        in_query = [one for one in described if one.location == OpenApiParameter.QUERY]
+        names = tuple(f"{one.name}[…]" if one.style else one.name for one in in_query)
+        setattr(view, "query_parameters", names)  # noqa: B010 - functions have none
+        return extend(view)
 
-Responses = dict[int | tuple[int, str], OpenApiResponse]
-
-
-def _describe_result(
-    status: int, result: type[Serializer[None]], examples: Mapping[str, object]
-) -> Responses:
-    named = [named_example(title, value) for title, value in examples.items()]
-    return {status: OpenApiResponse(result, description="The result.", examples=named)}
+    return decorate
 
 
 def _describe_files(examples: Mapping[str, object]) -> Responses:
@@ -107,7 +100,60 @@ def _describe_files(examples: Mapping[str, object]) -> Responses:
     }
 
 
-# All operations share the examples, which would take half a megabyte of each web worker.
+def _describe_errors(
+    request: Body, parameters: Iterable[OpenApiParameter], refusals: Iterable[str]
+) -> Responses:
+    codes = {*_COMMON_ERRORS, *refusals}
+    locations = {parameter.location for parameter in parameters}
+    if OpenApiParameter.PATH in locations:
+        codes.add("not_found")
+    if OpenApiParameter.QUERY in locations:
+        codes.add("invalid_field")
+    if isinstance(request, type):
+        codes.update(BODY_ERRORS)
+        if any(field.required for field in request.known_fields().values()):
+            codes.add("missing_field")
+    by_status: dict[int, list[str]] = {}
+    for code, refusal in REFUSALS.items():
+        if code in codes:
+            by_status.setdefault(refusal.status, []).append(code)
+    return {
+        status: OpenApiResponse(
+            ErrorSerializer,
+            description=", ".join(f"`{code}`" for code in by_status[status]),
+            examples=[_error_example(code) for code in by_status[status]],
+        )
+        for status in sorted(by_status)
+    }
+
+
+def body_of(serializer: type[ApiSerializer]) -> OpenApiRequest:
+    return OpenApiRequest(serializer, examples=_named(serializer.examples))
+
+
+def _named(examples: Mapping[str, object]) -> list[OpenApiExample]:
+    return [named_example(title, value) for title, value in examples.items()]
+
+
+def _query_parameters(serializer: type[ApiSerializer]) -> Iterator[OpenApiParameter]:
+    generator = AutoSchema()
+    for name, field in serializer.known_fields().items():
+        schema = generator._map_serializer_field(field, "request")  # type: ignore[no-untyped-call]
+        generator._insert_field_validators(field, schema)  # type: ignore[no-untyped-call]
+        schema.pop("x-spec-enum-id", None)
+        # There is no null in a query.
+        if isinstance(schema["type"], list):
+            schema["type"] = schema["type"][0]
+        yield OpenApiParameter(
+            name,
+            schema,
+            description=schema.pop("description"),
+            examples=[named_example(*field.example)],
+            style="deepObject" if schema["type"] == "object" else None,
+        )
+
+
+# The examples would take half a megabyte of each web worker.
 @cache
 def _error_example(code: str) -> OpenApiExample:
     error = ApiError(code, param=SAMPLE_PARAMS.get(code), details=SAMPLE_DETAILS.get(code, {}))
@@ -126,7 +172,7 @@ class BearerScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-c
         }
 
 
-def _header(description: str, kind: str, example: object) -> Header:
+def _header(description: str, kind: str, example: object) -> Node:
     return {"description": description, "schema": {"type": kind}, "example": example}
 
 
@@ -159,7 +205,7 @@ STATUS_HEADER_SCHEMAS = {
 }
 
 
-def complete_schema(result: Document, **_: object) -> Document:
+def complete_schema(result: Node, **_: object) -> Node:
     """Add what every operation shares. drf-spectacular calls this as a postprocessing hook."""
     components = result["components"]
     components["headers"] = {
@@ -170,32 +216,33 @@ def complete_schema(result: Document, **_: object) -> Document:
             for name, header in extra.items()
         },
     }
-    components["examples"] = {}
+    components["examples"], components["responses"] = {}, {}
     for schema in components["schemas"].values():
         _remove_enum_ids(schema)
-    for methods in result["paths"].values():
-        for operation in methods.values():
-            for status, response in operation["responses"].items():
-                _refer_to_headers(status, response)
-                if not is_success(status):
-                    components["examples"] |= _refer_to_examples(response)
-            _forbid_unknown_fields(operation, components["schemas"])
+    operations = [one for methods in result["paths"].values() for one in methods.values()]
+    for operation in operations:
+        for status, response in operation["responses"].items():
+            _refer_to_headers(status, response)
+            if not is_success(status):
+                components["examples"] |= _refer_to_examples(response)
+        _forbid_unknown_fields(operation, components["schemas"])
+    _share_errors(operations, components["responses"])
     return result
 
 
-def _remove_enum_ids(schema: Schema) -> None:
+def _remove_enum_ids(schema: Node) -> None:
     """Remove drf-spectacular's notes to its own hook, which would give each enum a schema."""
     for field in schema.get("properties", {}).values():
         field.pop("x-spec-enum-id", None)
 
 
-def _refer_to_headers(status: str, response: Response) -> None:
+def _refer_to_headers(status: str, response: Node) -> None:
     names = [*HEADER_SCHEMAS, *STATUS_HEADER_SCHEMAS.get(status, {})]
-    refs: dict[str, Header] = {name: {"$ref": f"#/components/headers/{name}"} for name in names}
+    refs = {name: {"$ref": f"#/components/headers/{name}"} for name in names}
     response["headers"] = {**refs, **response.get("headers", {})}
 
 
-def _refer_to_examples(response: Response) -> dict[str, Example]:
+def _refer_to_examples(response: Node) -> Node:
     """Replace an error's examples with references by code, and return the examples."""
     content = response["content"]["application/json"]
     examples = {example["summary"]: example for example in content["examples"].values()}
@@ -203,8 +250,19 @@ def _refer_to_examples(response: Response) -> dict[str, Example]:
     return examples
 
 
-def _forbid_unknown_fields(operation: Operation, schemas: Schemas) -> None:
-    """Mark request bodies as closed. Responses stay open, as they may gain fields."""
+def _share_errors(operations: list[Node], shared: Node) -> None:
+    """Replace errors that are the same in all operations with references by status."""
+    for status in sorted({status for operation in operations for status in operation["responses"]}):
+        found = [one["responses"] for one in operations if status in one["responses"]]
+        error = found[0][status]
+        if not is_success(status) and all(responses[status] == error for responses in found):
+            shared[f"Error{status}"] = error
+            for responses in found:
+                responses[status] = {"$ref": f"#/components/responses/Error{status}"}
+
+
+def _forbid_unknown_fields(operation: Node, schemas: Node) -> None:
+    """Mark request bodies as closed. Responses may gain fields."""
     for content in operation.get("requestBody", {"content": {}})["content"].values():
         # The body of an upload is a file, not an object.
         if "$ref" in content["schema"]:

@@ -1,7 +1,6 @@
-"""A strict JSON parser: one document, and nothing that two parsers could read differently.
+"""A strict JSON parser: nothing that two parsers could read differently.
 
-Python's parser accepts duplicate fields, NaN and lone surrogates, and raises RecursionError on deep
-nesting. Django REST framework's parser doesn't reject any of these.
+Python's accepts duplicate fields, NaN and lone surrogates, and fails on deep nesting.
 """
 
 import json
@@ -10,17 +9,16 @@ from typing import NoReturn
 
 MAX_DEPTH = 32
 
-# The closing quote is optional: without it, an unterminated string takes quadratic time.
+# Without the optional quote, unterminated strings take quadratic time.
 _STRINGS = re.compile(r'"(?:[^"\\]|\\.)*"?', re.DOTALL)
 _BRACKETS = re.compile(r"[\[\]{}]")
 
 
 class InvalidJSON(Exception):
-    """Raised with a message for the API's caller."""
+    """The message is for the caller."""
 
 
 def parse_json(body: bytes) -> object:
-    """Return the document, or raise InvalidJSON."""
     if not body.strip(b" \t\r\n"):
         raise InvalidJSON("The body is empty.")
     try:
@@ -34,7 +32,10 @@ def parse_json(body: bytes) -> object:
         place = f"line {error.lineno}, column {error.colno}"
         raise InvalidJSON(f"The body is not valid JSON: syntax error at {place}.") from None
     if "\\u" in text:
-        _refuse_lone_surrogates(document)
+        try:
+            json.dumps(document, ensure_ascii=False).encode()
+        except UnicodeEncodeError:
+            raise InvalidJSON("A string in the body contains an unpaired surrogate.") from None
     return document
 
 
@@ -60,17 +61,10 @@ def _refuse_constant(name: str) -> NoReturn:
 
 
 def _parse_int(digits: str) -> int | float:
-    """Parse huge integers as floats, as int() raises ValueError above 4,300 digits."""
+    """Parse huge integers as floats: int() raises ValueError above 4,300 digits."""
     return int(digits) if len(digits) < 1000 else float(digits)
 
 
 _decoder = json.JSONDecoder(
     object_pairs_hook=_build_object, parse_constant=_refuse_constant, parse_int=_parse_int
 )
-
-
-def _refuse_lone_surrogates(document: object) -> None:
-    try:
-        json.dumps(document, ensure_ascii=False).encode()
-    except UnicodeEncodeError:
-        raise InvalidJSON("A string in the body contains an unpaired surrogate.") from None

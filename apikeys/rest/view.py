@@ -1,7 +1,6 @@
-"""The base class of the views under /v1.
+"""The base class of views under /v1.
 
-Every operation checks a request in the same order, which differs from Django REST framework's: 401
-and 429, 403, 404, 405, 406, 411, 413, 415, 400, 422, 402.
+Checks run in the order 401, 429, 403, 404, 405, 406, 411, 413, 415, 400, 422, 402.
 """
 
 from collections.abc import Callable, Sequence
@@ -25,21 +24,21 @@ from apikeys.request import ApiRequest
 from apikeys.rest.negotiation import accepts_json
 from apikeys.rest.request_body import check_content_length, refuse_unknown_parameters
 from apikeys.throttling.throttles import CallerThrottle
+from runtime.database.account_slots import AccountBusy
+from runtime.database.pool import connect_for_account
 
 
 class ApiView(APIView):
-    # Those that a view has handlers for; Django adds HEAD wherever GET works. There is no OPTIONS,
-    # as there is no CORS.
     http_method_names = ["get", "head", "post", "put", "patch", "delete"]
-    # Relations of the account that the view needs. The key's query joins them.
+    # The key's query joins these relations of the account.
     account_relations: tuple[str, ...] = ()
-    # Any other query parameter is an error.
-    query_parameters: tuple[str, ...] = ()
-    # Whether the Accept header must allow JSON. Errors are JSON in any case.
+    # Errors are always JSON.
     returns_json = True
+    # Metered calls have queues instead.
+    uses_account_slots = True
     throttle_classes = [CallerThrottle]
     permission_classes = [HasApiKey, UsesHttps, IsFromAllowedNetwork, AccountIsNotSuspended]
-    # Permissions checked last, once prepare() has determined the price: 402.
+    # Last: 402, at the price that prepare() sets.
     billing_classes: Sequence[type[ApiPermission]] = ()
 
     request: ApiRequest
@@ -56,32 +55,31 @@ class ApiView(APIView):
         self.authenticate_and_throttle(request)
         self.check_permissions(request)
         call = self.request.call
-        # Refused requests don't count as a use of the key.
+        # Only accepted requests count.
         call.key.record_use(call.ip)
+        if self.uses_account_slots:
+            self.take_connection()
         self.check_method()
         if self.returns_json and not accepts_json(request.META.get("HTTP_ACCEPT", "")):
             raise ApiError("not_acceptable")
         check_content_length(request.META)
         self.prepare()
-        # Most requests have no query string to parse. Its error is the last of the 400s.
+        # The last of the 400s. Most requests have none.
         if request.META.get("QUERY_STRING"):
-            refuse_unknown_parameters(request, self.accepted_parameters())
+            handler = getattr(self, str(request.method).lower())
+            refuse_unknown_parameters(request, getattr(handler, "query_parameters", ()))
         self.find_replay()
         for permission in self.billing_classes:
             permission().check(self.request)
 
     def prepare(self) -> None:
-        """Read the body and set the call's price. Views that take a body override it."""
-
-    def accepted_parameters(self) -> tuple[str, ...]:
-        """Return the query parameters of this method. Views with several methods override it."""
-        return self.query_parameters
+        """Read the body and set the price."""
 
     def find_replay(self) -> None:
-        """Find a stored response, or raise a 422. Views with an Idempotency-Key override it."""
+        """Find a stored response, or raise a 422."""
 
     def authenticate_and_throttle(self, request: Request) -> None:
-        """Consume from a bucket before reporting a 401: failed authentication counts as well."""
+        """Failed authentication consumes from a bucket, too."""
         try:
             self.perform_authentication(request)
         except ApiError:
@@ -89,34 +87,37 @@ class ApiView(APIView):
             raise
         self.check_throttles(request)
 
+    def take_connection(self) -> None:
+        try:
+            connect_for_account(self.request.call.key.account_id)
+        except AccountBusy:
+            message = "Too many requests of your account are in progress. Nothing was charged."
+            details = {"retry_after": 1, "charged": False}
+            raise ApiError("service_unavailable", message, details=details) from None
+
     def check_method(self) -> None:
         methods = self.allowed_methods
         if self.request.method not in methods:
             raise ApiError("method_not_allowed", headers={"Allow": ", ".join(methods)})
 
     def raise_uncaught_exception(self, exc: Exception) -> NoReturn:
-        """Leave the response to the middleware, which sends the same one with DEBUG on or off."""
+        """The middleware responds, with DEBUG on or off."""
         raise exc
 
     @property
     def head(self) -> Callable[..., HttpResponse]:
-        """Handle HEAD as GET, in views that have it.
-
-        Django stores the method in the view. As a method refers to its view, each of them would
-        stay, with its request and response, until a full garbage collection.
-        """
-        # Raises AttributeError in views without it, so that these have no HEAD either.
+        """Handle HEAD as GET. The method that Django would store in the view is a cycle."""
+        # Raises AttributeError in views without GET.
         get: Callable[..., HttpResponse] = getattr(self, "get")  # noqa: B009 - not in this class
         return get
 
     @property
     def default_response_headers(self) -> dict[str, str]:
-        """Return none: responses are created with theirs."""
         return {}
 
 
 class UnknownView(ApiView):
-    """Handle all other paths under /v1: 401 without a valid key, 404 with one."""
+    """All other paths: 401, or 404 with a key."""
 
     schema = None
 

@@ -1,5 +1,3 @@
-"""Error responses that the web worker sends without calling Django's handler."""
-
 import random
 import time
 from wsgiref.types import StartResponse, WSGIEnvironment
@@ -17,15 +15,11 @@ from runtime.http.middleware import choose_request_id
 from runtime.logging import formatters
 from runtime.logging.access_log import AccessLog, AccessRecord, add_record
 
-# The range to pick from for clients refused because of overload.
 RETRY_AFTER_SECONDS = (1, 5)
 
 
 def raw_error_response(error: ApiError, peer: str, reason: str, method: str = "") -> bytes:
-    """Return an HTTP response that closes the connection, for a request that cannot be parsed.
-
-    The connection must close, as it's unknown where the next request begins.
-    """
+    """Close the connection: where the next request begins is unknown."""
     address = client_address({"REMOTE_ADDR": peer}, 0)
     usage = limits.peek(HttpRequest(), limits.address_bucket(address))
     response = _response(error, ids.request_id(), usage)
@@ -37,12 +31,9 @@ def raw_error_response(error: ApiError, peer: str, reason: str, method: str = ""
 
 
 def refuse_overload(environ: WSGIEnvironment, start_response: StartResponse) -> list[bytes]:
-    """Send a 503 for a request beyond the worker's capacity.
-
-    It must cost next to nothing: no view, no database, no shared counter.
-    """
+    """Send a 503 at almost no cost: no view, database or shared counter."""
     address = client_address(environ, settings.TRUSTED_PROXIES)
-    # Spread the retries, or all refused clients would return at the same moment.
+    # Or all refused clients would return together.
     error = unavailable(retry_after=random.randint(*RETRY_AFTER_SECONDS))  # noqa: S311
     usage = limits.peek_local(limits.address_bucket(address))
     response = _response(error, choose_request_id(environ.get("HTTP_X_REQUEST_ID", "")), usage)

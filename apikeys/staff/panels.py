@@ -1,5 +1,3 @@
-"""Admin panels about refused requests, by account and by error code."""
-
 from datetime import timedelta
 
 from django.db.models import Max, Sum
@@ -30,19 +28,17 @@ def refusals_panel() -> Panel:
         "Refused requests",
         "No requests were refused in the last 24 hours.",
         columns=("Account", "429", "402", "401", "Other", "Requests per minute"),
-        rows=[_account_row(accounts[row["account"]], row) for row in worst],
+        rows=[
+            [
+                account_cell(accounts[row["account"]]),
+                *(Cell(row[name]) for name in ("limited", "unpaid", "unknown", "others")),
+                Cell(accounts[row["account"]].request_limit),
+            ]
+            for row in worst
+        ],
         note="The last 24 hours, in whole hours.",
         more=Link("All refusals by hour", admin_list_url(RefusalHour, "?o=-1")),
     )
-
-
-def _account_row(account: Account, row: dict[str, int]) -> list[Cell]:
-    counts = [row[name] for name in ("limited", "unpaid", "unknown", "others")]
-    return [
-        account_cell(account),
-        *(Cell(count) for count in counts),
-        Cell(account.request_limit),
-    ]
 
 
 @require_staff_permissions("apikeys.view_refusalhour")
@@ -55,12 +51,13 @@ def account_refusals_panel(account: Account) -> Panel:
         f"No requests were refused in the last {DAYS_SHOWN} days.",
         columns=("Code", "Status", "Requests", "Last seen (by hour)"),
         rows=[
-            [Cell(row["code"]), _status(row["code"]), Cell(row["sum"]), Cell(row["newest"])]
+            [
+                Cell(row["code"]),
+                Cell(str(REFUSALS[row["code"]].status) if row["code"] in REFUSALS else None),
+                Cell(row["sum"]),
+                Cell(row["newest"]),
+            ]
             for row in codes
         ],
         note=f"The last {DAYS_SHOWN} days, including 429s.",
     )
-
-
-def _status(code: str) -> Cell:
-    return Cell(str(REFUSALS[code].status) if code in REFUSALS else None)

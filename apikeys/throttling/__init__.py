@@ -1,1 +1,1 @@
-"""Rate limits, and the counts of refused requests."""
+"""Rate limits."""

@@ -1,13 +1,13 @@
-"""A circuit breaker for the store of the rate-limit counters.
+"""A circuit breaker for the store of rate limits.
 
-An unreachable or slow store would delay every request. After the first failure, requests skip the
-store, and a thread probes it until it works again.
+After a failure, requests skip the store, and a thread probes it until it works.
 """
 
 import logging
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 
 from runtime.metrics.client import Counter
 
@@ -42,24 +42,14 @@ class Breaker:
     def _close_when_healthy(self) -> None:
         while self.is_open:
             time.sleep(PROBE_SECONDS)
-            if self._probe():
-                self.is_open = False
-                self._log_recovery()
-            else:
+            # Any exception of the store's library means that it isn't healthy.
+            with suppress(Exception):
+                self.is_open = not self._is_healthy()
+            if self.is_open:
                 self._log("still unavailable")
-
-    def _probe(self) -> bool:
-        try:
-            return self._is_healthy()
-        # Any exception of the store's library means that it's unhealthy.
-        except Exception:
-            return False
-
-    def _log_recovery(self) -> None:
-        """Log the recovery if the outage was logged."""
-        if self._outage_was_logged:
-            self._outage_was_logged = False
-            logger.warning("The rate-limit store is available again.")
+            elif self._outage_was_logged:
+                self._outage_was_logged = False
+                logger.warning("The rate-limit store is available again.")
 
     def _log(self, reason: str) -> None:
         if time.monotonic() - self._logged_at >= LOG_INTERVAL_SECONDS:

@@ -1,7 +1,6 @@
-"""Rate limits: buckets of requests per minute, counted exactly across all processes.
+"""Requests per minute, counted exactly across processes.
 
-django-ratelimit counts in the cache named "counters", in fixed windows that include their last
-second. The limit is part of the counter's name, so a changed limit starts a new count.
+A changed limit starts a new count.
 """
 
 import threading
@@ -25,13 +24,13 @@ from runtime.metrics.client import Gauge, before_each_flush
 
 WINDOW_SECONDS = 60
 Result = TypeVar("Result")
-# With more windows in memory than this, those that have ended are removed.
+# Above this number, ended windows are removed.
 MAX_WINDOWS = 10_000
 
 
 @runtime_checkable
 class CounterStore(Protocol):
-    """What both counter backends in runtime/cache have besides Django's methods."""
+    """What the counter backends in runtime/cache add to Django's."""
 
     def is_healthy(self) -> bool: ...
 
@@ -40,12 +39,9 @@ class CounterStore(Protocol):
 
 @dataclass(frozen=True)
 class Bucket:
-    # The policy's name in the RateLimit headers.
     policy: str
-    # The id or network whose requests the bucket counts.
     subject: str
-    # Buckets of one owner start their windows at the same second, so that a caller who has waited
-    # for one needn't wait for another.
+    # An owner's windows all start at the same second, so that callers wait once.
     owner: str
     limit: int
 
@@ -55,14 +51,14 @@ class BucketState:
     policy: str
     limit: int
     remaining: int
-    # Unix time in seconds, never before the window's end.
+    # Unix time, not before the window's end.
     reset: int
-    # At least 1. Callers who wait this long find a new window.
+    # At least 1, and past the window's end.
     seconds_left: int
     refused: bool = False
 
 
-# For health checks. Its limit is never reached, as exhausted buckets aren't looked up in the store.
+# For health checks. Its limit is never reached.
 _PROBE = Bucket("probe", "probe", "probe", 1_000_000)
 
 
@@ -77,10 +73,7 @@ def account_bucket(account: Account) -> Bucket:
 
 
 def key_bucket(key: ApiKey) -> Bucket | None:
-    """Return the key's bucket, or None unless its limit is below the account's.
-
-    Staff or a plan change may have lowered the account's limit since the key's was set.
-    """
+    """Return None unless the key's limit is below the account's."""
     limit = key.requests_per_minute
     if limit is None or limit >= key.account.request_limit:
         return None
@@ -88,28 +81,26 @@ def key_bucket(key: ApiKey) -> Bucket | None:
 
 
 def consume(request: HttpRequest, bucket: Bucket) -> BucketState:
-    """Count one request in the bucket."""
     return _count(request, bucket, 1)
 
 
 def consume_together(buckets: Sequence[Bucket], amount: int) -> tuple[bool, list[BucketState]]:
-    """Count more requests in all buckets if they fit into each, otherwise in none."""
+    """Count requests in all buckets if they fit into each, otherwise in none."""
     if not _breaker.is_open:
         try:
             return _count_together_in_store(buckets, amount)
-        # No error of the store's library may fail the request.
+        # The store's errors must not fail requests.
         except Exception as error:
             _breaker.trip(error)
     return _local.count_together(buckets, amount)
 
 
 def peek(request: HttpRequest, bucket: Bucket) -> BucketState:
-    """Return the bucket's state without counting a request."""
     return _count(request, bucket, 0)
 
 
 def peek_local(bucket: Bucket) -> BucketState:
-    """Return the state that this process knows, without a query to the store."""
+    """Return the state that this process knows, without a query."""
     return _local.count(bucket, 0)
 
 
@@ -117,11 +108,10 @@ def _count(request: HttpRequest, bucket: Bucket, amount: int) -> BucketState:
     if exhausted := exhausted_buckets.get(bucket):
         return exhausted
     if not _breaker.is_open:
-        # Computed before the store counts, as a new window may begin in between.
+        # Before the store counts, as a new window may begin in between.
         end = _window_end(bucket.owner, int(time.time()))
         try:
             state = _count_in_store(request, bucket, amount)
-        # No error of the store's library may fail the request.
         except Exception as error:
             _breaker.trip(error)
         else:
@@ -141,7 +131,7 @@ def _count_in_store(request: HttpRequest, bucket: Bucket, amount: int) -> Bucket
     )
     if usage is None or usage["limit"] == 0:
         raise RuntimeError("django-ratelimit returned no count.")
-    # Windows include their last second. This one may have ended while the store counted.
+    # The window may have ended while the store counted.
     return _bucket_state(bucket, usage["count"], bucket.limit, max(1, usage["time_left"] + 1))
 
 
@@ -161,7 +151,7 @@ def _count_together_in_store(
 
 
 def _counter_key(bucket: Bucket, window: int) -> str:
-    """Return the counter that get_usage() increments, which can count only one request."""
+    """Return the cache key of get_usage(), which can only count one request."""
     rate = (bucket.limit, WINDOW_SECONDS)
     group = f"{bucket.policy}:{bucket.subject}"
     return str(_make_cache_key(group, window, rate, bucket.owner, ALL))
@@ -174,10 +164,7 @@ def _bucket_state(bucket: Bucket, count: int, limit: int, seconds_left: int) -> 
 
 
 class ExhaustedBuckets:
-    """The exhausted buckets that this process knows of, until their windows end.
-
-    So a flood of refused requests doesn't query the store.
-    """
+    """Remember exhausted buckets until their windows end: a flood must not query the store."""
 
     def __init__(self) -> None:
         self._ends: dict[Bucket, int] = {}
@@ -199,10 +186,10 @@ class ExhaustedBuckets:
 
 
 class LocalCounter:
-    """Count a web worker's requests while the store is unavailable, against its share."""
+    """Count a worker's requests against its share while the store is unavailable."""
 
     def __init__(self) -> None:
-        # The end of the window and the count, by policy and subject.
+        # End and count, by policy and subject.
         self._windows: dict[tuple[str, str], tuple[int, int]] = {}
         self._lock = threading.Lock()
 
@@ -216,7 +203,7 @@ class LocalCounter:
                 end, count = _window_end(bucket.owner, now), 0
             count += amount
             self._windows[key] = (end, count)
-        share = max(1, bucket.limit // settings.WEB_WORKERS)
+        share = max(1, bucket.limit // settings.MACHINE_WORKERS)
         return _bucket_state(bucket, count, share, end - now)
 
     def count_together(
@@ -233,25 +220,23 @@ def _is_in_window(now: int, end: int) -> bool:
 
 
 def _window_end(owner: str, now: int) -> int:
-    """Return the end of the store's current window, so that local windows match."""
+    """Return the end of the store's window, so that local windows match."""
     last_second = crc32(owner.encode()) % WINDOW_SECONDS
     return now + (last_second - now) % WINDOW_SECONDS + 1
 
 
 def query_counters(query: Callable[[], Result]) -> Result | None:
-    """Run another query of the store. Return None while the store is unavailable."""
     if _breaker.is_open:
         return None
     try:
         return query()
-    # No error of the store's library may fail the request.
     except Exception as error:
         _breaker.trip(error)
         return None
 
 
 def counters_are_reachable() -> bool:
-    """Count a request in the store, as throttles do, unless the breaker is open."""
+    """Check the store by counting a request, as throttles do."""
     if not _breaker.is_open:
         consume(HttpRequest(), _PROBE)
     return not _breaker.is_open

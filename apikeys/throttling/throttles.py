@@ -13,9 +13,9 @@ from apikeys.throttling.limits import WINDOW_SECONDS, Bucket, BucketState
 
 
 class CallerThrottle(BaseThrottle):
-    """Consume from the buckets of a valid key and its account, or from the caller's address.
+    """Consume from the buckets of key and account.
 
-    A key used from a network it doesn't allow consumes from the address's bucket.
+    Without a valid key from an allowed network, consume from the address's bucket.
     """
 
     def allow_request(self, request: Request, view: APIView) -> bool:
@@ -30,7 +30,7 @@ class CallerThrottle(BaseThrottle):
 
 
 def _consume_for_key(request: Request, key: ApiKey) -> BucketState:
-    """Consume from the key's bucket, then, unless that is exhausted, from the account's."""
+    """Consume from the account's bucket only if the key's isn't exhausted."""
     own_bucket = limits.key_bucket(key)
     own = limits.consume(request, own_bucket) if own_bucket else None
     if own is not None and own.refused:
@@ -42,7 +42,6 @@ def _consume_for_key(request: Request, key: ApiKey) -> BucketState:
 
 
 def consume_for_batch(call: ApiCall, size: int) -> None:
-    """Consume one request for each address but the first, which CallerThrottle has counted."""
     key = call.key
     buckets = [limits.key_bucket(key), limits.account_bucket(key.account)]
     usage = consume_rest_of_batch([bucket for bucket in buckets if bucket is not None], size)
@@ -54,10 +53,7 @@ def consume_for_batch(call: ApiCall, size: int) -> None:
 
 
 def consume_rest_of_batch(buckets: Sequence[Bucket], size: int) -> BucketState | None:
-    """Consume one request for each address but the first, from all buckets or from none.
-
-    Return None if there is only one address. Raise if the batch is larger than a bucket.
-    """
+    """Consume from all buckets or none. Return None if there is only one address."""
     lowest = min(bucket.limit for bucket in buckets)
     if size > lowest:
         message = f"The batch has {size} addresses, and your rate limit is {lowest} per minute."
@@ -71,7 +67,7 @@ def consume_rest_of_batch(buckets: Sequence[Bucket], size: int) -> BucketState |
 
 
 def rate_limit_exceeded(usage: BucketState, needed: int = 0) -> ApiError:
-    """`needed` is the number of requests that a batch needed and that were not left."""
+    """Return the 429. `needed`: the requests of a batch that didn't fit."""
     wait = usage.seconds_left
     return ApiError(
         "rate_limit_exceeded",

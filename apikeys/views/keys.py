@@ -1,4 +1,4 @@
-"""Settings → API Keys. Only the response to the form that creates a key contains its secret."""
+"""Settings → API Keys. Only the response that creates a key has its secret."""
 
 from django.contrib import messages
 from django.http import HttpResponse
@@ -12,7 +12,6 @@ from accounts.roles import TeamPermission
 from apikeys import services
 from apikeys.forms import CreateKeyForm, KeySettingsForm, RotateKeyForm
 from apikeys.models import MAX_ACTIVE_KEYS, AlreadyRotated, ApiKey, KeyChangeRefused
-from apikeys.presenters import ActiveKeyRow, InactiveKeyRow
 from apikeys.services import KeyIsNotActive
 
 PAGE = "apikeys:show-keys"
@@ -27,8 +26,8 @@ def show_keys(request: AccountRequest) -> HttpResponse:
     uses = services.find_credit_use(active)
     inactive = keys.exclude(pk__in=[key.pk for key in active])[:MAX_INACTIVE_SHOWN]
     context = {
-        "active": [ActiveKeyRow(key, uses.get(key.pk)) for key in active],
-        "inactive": [InactiveKeyRow(key) for key in inactive],
+        "active": [(key, uses.get(key.pk)) for key in active],
+        "inactive": inactive,
         "shown_inactive": MAX_INACTIVE_SHOWN,
         "max_keys": MAX_ACTIVE_KEYS,
         "may_create": len(active) < MAX_ACTIVE_KEYS,
@@ -58,7 +57,7 @@ def create_key(request: AccountRequest) -> HttpResponse:
 @require_safe
 @require_permission(TeamPermission.MANAGE_KEYS)
 def show_created(request: AccountRequest, key_id: str) -> HttpResponse:
-    """Explain that the secret was shown before: reloading the page with the secret leads here."""
+    """Handle a reload: the secret is shown only once."""
     return _render_shown_before(request, _get_key(request, key_id))
 
 
@@ -81,8 +80,8 @@ def change_key(request: AccountRequest, key_id: str) -> HttpResponse:
         else:
             messages.success(request, f"Saved {key.name}. Changes apply from the next request.")
             return redirect(PAGE)
-    row = ActiveKeyRow(key, services.find_credit_use([key]).get(key.pk))
-    context = {"form": form, "key": key, "row": row}
+    use = services.find_credit_use([key]).get(key.pk)
+    context = {"form": form, "key": key, "use": use}
     return render(request, "apikeys/change_key.html", context)
 
 

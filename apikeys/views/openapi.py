@@ -1,12 +1,7 @@
-"""The OpenAPI document and the Postman collection. The docs pages are in validation/docs, which may
-import everything.
-"""
-
 from django.contrib.auth.decorators import login_not_required
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 
-from apikeys.rest.postman import postman_collection
 from apikeys.rest.reference import openapi_document
 from runtime.http.public_pages import public_page
 
@@ -16,10 +11,3 @@ from runtime.http.public_pages import public_page
 @require_safe
 def show_openapi_document(request: HttpRequest) -> HttpResponse:
     return HttpResponse(openapi_document(), content_type="application/json")
-
-
-@login_not_required
-@public_page
-@require_safe
-def show_postman_collection(request: HttpRequest) -> HttpResponse:
-    return HttpResponse(postman_collection(), content_type="application/json")

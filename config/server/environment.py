@@ -1,7 +1,6 @@
-"""Settings of the processes that don't load Django: the supervisor and gunicorn's main process.
+"""Settings of processes without Django, which triples their memory.
 
-Without it they take a third of the memory. config/settings has the same defaults, and reports
-invalid variables before these processes read them (config/server/prepare.py).
+config/settings validates them.
 """
 
 import os

@@ -1,5 +1,3 @@
-"""Create an owner on the first start of a local instance, and print how to sign in."""
-
 import secrets
 
 from django.db import transaction

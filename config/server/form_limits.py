@@ -3,8 +3,8 @@
 import re
 
 MAX_FORM_BYTES = 3 * 1024 * 1024
-# The form with a list's file of up to 8 MB, and parts of lists.
-_LARGER_FORMS = re.compile(r"/validation/lists/(create|[^/]+/parts/[0-9]+)/")
+# A list's file, or a part of one.
+_LARGER_FORMS = re.compile(r"/lists/(create|[^/]+/parts/[0-9]+)/")
 MAX_LARGER_FORM_BYTES = 9 * 1024 * 1024
 
 

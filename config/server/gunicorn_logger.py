@@ -7,8 +7,6 @@ from config.server.environment import configure_logging
 
 
 class GunicornLogger(Logger):
-    """Send gunicorn's records to the application log, as environment.py configures it."""
-
     def setup(self, cfg: Config) -> None:
         super().setup(cfg)
         if cfg.errorlog != "-":

@@ -5,7 +5,6 @@ the old code of all modules that the main process has imported.
 """
 
 import gc
-import mmap
 import os
 import signal
 import sys
@@ -15,11 +14,13 @@ from typing import Any
 from gunicorn.arbiter import Arbiter
 
 from config.server.environment import read_variable
+from config.server.pools import POOLS
 
-bind = f"127.0.0.1:{read_variable('PORT', '8000')}"
-workers = int(read_variable("WEB_WORKERS", str(os.cpu_count() or 1)))
-# Each connection has a greenlet, so silent clients and DNS queries block no other request.
-# docs/performance.md compares this with threads.
+_pool = POOLS.get(read_variable("WEB_POOL", "").lower(), POOLS["api"])
+_port = int(read_variable("PORT", "8000")) + _pool.port_offset
+bind = f"{read_variable('BIND_ADDRESS', '127.0.0.1')}:{_port}"
+workers = int(read_variable(_pool.variable, str(_pool.default_workers)))
+# Each connection has a greenlet, so slow clients block no other request.
 worker_class = "config.server.worker.Worker"
 worker_connections = 4000
 # Also the time that a client has to send a request's head.
@@ -36,13 +37,11 @@ secure_scheme_headers: dict[str, str] = {}
 control_socket_disable = True
 loglevel = "warning"
 logger_class = "config.server.gunicorn_logger.GunicornLogger"
-# The web workers inherit it. A reload replaces it for the new ones.
-_memory = mmap.mmap(-1, mmap.PAGESIZE)
 
 
-# A reload. gunicorn would stop the old workers as soon as it has forked the new ones, and requests
-# would wait for the seconds that these take to load. So gunicorn wants all of them at first, each
-# new worker stops the old ones it replaces when it is ready, and with each the number goes down.
+# In a reload, gunicorn would stop the old workers when it has forked the new ones, before these
+# have loaded the code. So gunicorn first runs all of them, and each new worker stops the ones it
+# replaces when it is ready.
 
 
 def on_starting(server: Any) -> None:
@@ -55,9 +54,9 @@ def on_reload(server: Any) -> None:
 
 
 def post_fork(server: Any, worker: Any) -> None:
-    # Until the code is loaded: searching it for garbage again and again takes a tenth of that time.
+    # Collecting while the code loads takes a tenth of that time.
     gc.disable()
-    # Otherwise the main process's handlers would ignore signals until the worker sets its own.
+    # The main process's handlers would ignore signals until the worker sets others.
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGQUIT):
         signal.signal(number, signal.SIG_DFL)
     old_workers = sorted(pid for pid, old in server.WORKERS.items() if is_old(server, old))
@@ -76,7 +75,6 @@ def is_old(server: Any, worker: Any) -> bool:
 
 
 def worker_exit(server: Any, worker: Any) -> None:
-    """Write the counts and log lines that a worker still has in memory, if it has loaded Django."""
     if "runtime.database.write_behind" in sys.modules:
         sys.modules["runtime.database.write_behind"].flush_all()
     if hasattr(worker, "flusher"):
@@ -87,7 +85,10 @@ def post_worker_init(worker: Any) -> None:
     # Benchmarks run other applications, without health checks and metrics.
     is_product = "config.wsgi" in sys.modules
     if is_product:
-        _start_tracing()
+        from runtime import tracing
+
+        if tracing.IS_ON:
+            tracing.start_exporting()
     # Exclude the objects that exist by now: searching them for garbage would stop all requests
     # for a moment. Collect rarely, as most objects of a request are freed by reference counting,
     # but after few of them, because collecting 50,000 objects stops all requests for 10 ms.
@@ -96,35 +97,28 @@ def post_worker_init(worker: Any) -> None:
     gc.set_threshold(5_000, 2, 50)
     gc.enable()
     if is_product:
-        from accounts.authentication.passwords import hash_queue
         from config.health import warm_up
-        from runtime.http import fairness
 
-        fairness.share_between_processes(_memory)
-        hash_queue.start()
         warm_up()
         _refuse_empty_database()
     for replaced in worker.replaced:
         with suppress(ProcessLookupError):
             os.kill(replaced, signal.SIGTERM)
     if is_product:
+        from django.conf import settings
+
         from runtime.flusher import Flusher
 
-        worker.flusher = Flusher("web")
+        worker.flusher = Flusher(
+            "web" if settings.WEB_POOL == "all" else f"web-{settings.WEB_POOL}"
+        )
         worker.flusher.start()
     if worker.age == 1:
         print("  Ready. Ctrl-C stops it.\n", flush=True)
 
 
-def _start_tracing() -> None:
-    from runtime import tracing
-
-    if tracing.IS_ON:
-        tracing.start_exporting()
-
-
 def _refuse_empty_database() -> None:
-    """Stop the whole server, as workers don't create tables in production."""
+    """Stop the whole server: in production, workers don't create tables."""
     from django.conf import settings
 
     from config.health import database_is_empty

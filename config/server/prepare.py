@@ -1,8 +1,7 @@
-"""Prepare a start: private data folder, database, static files, metrics and the first owner.
+"""Prepare a start.
 
-`make serve` calls `prepare` (prepare_local.py), and so does
-deploy/systemd/email-validation-web.service. If nothing has changed since the last start, it reads
-no migration and no static file.
+`make serve` calls this, and so does each pool in production, where the first one migrates and the
+others wait.
 """
 
 import os
@@ -28,7 +27,6 @@ def load_settings() -> None:
 
 
 def prepare() -> None:
-    """Get everything ready to serve, or exit with a message."""
     _make_private(settings.DATA_DIR)
     try:
         call_command("migrate", verbosity=0, interactive=False, if_missing=True)
@@ -55,21 +53,20 @@ def _make_private(folder: Path) -> None:
 
 
 def collect_static(target: Path, source: Path) -> None:
-    """Collect static files if any has changed. A stamp holds the fingerprint of those collected."""
+    """Collect static files if any has changed since the stamp was written."""
     fingerprint, stamp = static_fingerprint(source), target / ".stamp"
     # Clear only a folder that this function has filled.
     is_filled = stamp.exists()
     if is_filled:
         if stamp.read_text() == fingerprint:
             return
-        # If this is interrupted, the next start collects again, whatever the release.
+        # If this is interrupted, the next start collects again.
         stamp.write_text("")
     call_command("collectstatic", verbosity=0, interactive=False, clear=is_filled)
     stamp.write_text(fingerprint)
 
 
 def static_fingerprint(source: Path) -> str:
-    """Return a digest that changes with each file's name, size and time, and with the libraries."""
     digest = sha256()
     files = (path for path in (source / "static").rglob("*") if path.is_file())
     for path in sorted([*files, source / "requirements.lock"]):
@@ -81,13 +78,12 @@ def static_fingerprint(source: Path) -> str:
 
 
 def has_live_writer(folder: Path) -> bool:
-    """Return whether a running process writes metrics, such as the worker while the web restarts.
+    """Return whether a running process writes metrics, so that the totals continue.
 
-    Then the totals continue. Otherwise the files are those of an earlier run. prometheus_client
-    ends the name of each file with the id of its process.
+    prometheus_client ends each file's name with the process's id.
     """
     for process in {int(path.stem.rpartition("_")[2]) for path in folder.glob("*.db")} - {0}:
-        # PermissionError: the id belongs to another user's process by now.
+        # PermissionError: another user's process has the id now.
         with suppress(ProcessLookupError, PermissionError):
             os.kill(process, 0)
             return True

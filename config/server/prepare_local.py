@@ -1,4 +1,4 @@
-"""Prepare `make serve`, in a process of its own: the supervisor stays without Django's memory."""
+"""Prepare `make serve` in another process: the supervisor stays without Django's memory."""
 
 import errno
 import socket
@@ -18,7 +18,7 @@ def main() -> None:
 
 
 def _refuse_taken_ports() -> None:
-    """Exit with a message before anything is created. The children would be restarted forever."""
+    """Exit before anything is created. The children would be restarted forever."""
     port = settings.PORT
     if error := _bind_error("127.0.0.1", port):
         reason = "is in use" if error.errno == errno.EADDRINUSE else f"fails: {error.strerror}"

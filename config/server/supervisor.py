@@ -1,7 +1,6 @@
-"""`make serve`: prepare the instance, then run the web server, the background and list workers.
+"""Run the web server and the workers for `make serve`.
 
-In production, systemd runs each of them: deploy/systemd. This process imports no Django, and so
-takes little memory for as long as the product runs.
+This process imports no Django, to save memory. In production, systemd replaces it.
 """
 
 import ctypes
@@ -25,12 +24,11 @@ WEB_SERVER = [*GUNICORN, "config.wsgi"]
 RELOAD_CHECK = [*GUNICORN, "--check-config", "config.wsgi"]
 BACKGROUND_WORKER = [sys.executable, "manage.py", "run_worker"]
 LIST_WORKER = [sys.executable, "manage.py", "run_lists"]
-# That of validation/management/commands/run_lists.py, from the first moment: to import the product
-# takes most of a second of CPU, during which the web workers get ready.
+# As in run_lists.py, but set earlier: importing the product takes most of a second of CPU.
 LIST_NICENESS = 19
 RESTART_SECONDS = 1
 STOP_SECONDS = 15
-# More than the connections of a web worker in config/server/gunicorn_settings.py.
+# More than a web worker's connections.
 MAX_OPEN_FILES = 65_536
 
 
@@ -45,15 +43,13 @@ def main() -> int:
 
 
 def _allow_many_connections() -> None:
-    """Raise the limit of open files: a thousand clients would exceed the usual default."""
+    """Raise the limit of open files, whose usual default is too low."""
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     soft = MAX_OPEN_FILES if hard == resource.RLIM_INFINITY else min(MAX_OPEN_FILES, hard)
     resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
 class Worker:
-    """A process that is started again whenever it ends."""
-
     def __init__(self, command: list[str]) -> None:
         self.command = command
         self.process = _start(command)
@@ -77,8 +73,6 @@ class Worker:
 
 
 class Supervisor:
-    """Run until the web server ends, and restart each other process whenever it ends."""
-
     def __init__(self) -> None:
         self.stopping = self.reloading = False
         self.web = _start(WEB_SERVER)

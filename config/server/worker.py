@@ -1,58 +1,46 @@
-"""The web worker: gunicorn's gevent worker, which reads whole requests and limits its load.
+"""Run gunicorn's gevent worker with JSON errors and limited load.
 
-What stays here is what gunicorn, gevent and the reverse proxy don't do: errors in the API's
-documented shape, bodies that are read before Django (so slow clients hold no database connection),
-and a 503 for requests beyond the worker's capacity. docs/performance.md explains the choice of
-gevent. Nothing may import Django before gevent has patched the worker.
+It reads bodies before Django, so slow clients hold no database connection. Nothing may import
+Django before gevent has patched the worker.
 """
 
 import logging
-from collections.abc import Iterable
+import struct
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from io import BytesIO
-from socket import socket
-from typing import Protocol
+from socket import SO_LINGER, SOL_SOCKET, socket
+from typing import Any, Protocol
 from urllib.parse import unquote, urlsplit
 from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
 import gevent
 from gevent.lock import BoundedSemaphore
-from gevent.server import StreamServer
-from gunicorn.http import errors, wsgi
+from gunicorn.http import errors
 from gunicorn.util import close_graceful
-from gunicorn.workers import ggevent
 from gunicorn.workers.ggevent import GeventWorker
 
 from apikeys.rest.paths import is_api_path, max_body_bytes
 from config.server.form_limits import MAX_FORM_BYTES, max_form_bytes
-from config.server.response import OneWriteResponse
-from runtime.database.timeouts import (
-    API_QUERY_TIMEOUT,
-    PAGE_QUERY_TIMEOUT,
-    is_page_request,
-    query_timeout,
-)
+from runtime.database.timeouts import API_QUERY_TIMEOUT, PAGE_QUERY_TIMEOUT, query_timeout
 from runtime.http.load_shedding import concurrency_limit
 
 BODY_SECONDS = 10
 # Few large bodies are read at the same time, so that they can't fill the memory, and each has more
 # time.
 LARGE_BODIES, LARGE_BODY_SECONDS = 8, 60
+# How long a client may take to read a piece of a stream (64 KB).
+SEND_SECONDS = 60
 # How much of a refused request is read, for up to two seconds. Closing a socket with unread bytes
 # would reset it and lose the response.
 MAX_DRAINED_BYTES = 16 * 1024 * 1024
-# See _yield_to_greenlets.
 YIELD_SECONDS = 0.01
-# See _drain_events.
-PAUSE_SECONDS, PAUSE_PRIORITY = 0.002, -1
 
 logger = logging.getLogger("config.server.worker")
 _large_bodies = BoundedSemaphore(LARGE_BODIES)
 
 
 class ParsedRequest(Protocol):
-    """The attributes of gunicorn's request that the worker uses."""
-
     method: str
     uri: str
     path: str
@@ -68,32 +56,16 @@ class Refusal(Exception):
     """A request that the worker refuses. The arguments are the error's code and message."""
 
 
-class LoadAwareServer(StreamServer):
-    """Accept more connections per iteration of the event loop the busier the worker is.
-
-    gunicorn accepts one, so that all workers get some. But the loop of a busy worker runs only a
-    few times a second: new connections would wait for seconds, and a worker at its limit couldn't
-    send them a 503.
-    """
-
-    # Ignores the 1 that gunicorn sets.
-    max_accept = property(lambda _: 1 + concurrency_limit.in_progress // 4, lambda *_: None)
-
-
 class Worker(GeventWorker):
     def load_wsgi(self) -> None:
         super().load_wsgi()
         self.wsgi = limit_load(self.app.wsgi())
 
     def run(self) -> None:
-        ggevent.StreamServer = LoadAwareServer
-        wsgi.Response = OneWriteResponse
         # Not at the top: its locks must be created after gevent has patched the process.
         from runtime.database import coalescing
-        from runtime.http import fairness
 
         coalescing.yield_to_others = _yield_to_greenlets
-        fairness.drain_events = _drain_events
         self.log_greenlet_errors()
         super().run()
 
@@ -104,17 +76,29 @@ class Worker(GeventWorker):
 
         gevent.get_hub().print_exception = lambda _, *error: log_crash(*error)
 
+    def handle(self, listener: socket, client: socket, address: object) -> None:
+        from django.db import connections
+
+        try:
+            super().handle(listener, client, address)
+        finally:
+            connections.close_all()
+
     def handle_request(
         self, listener_name: object, request: ParsedRequest, client: socket, address: object
     ) -> object:
         refuse_ambiguous_request(request)
-        # RFC 9110, 2.5: gunicorn would repeat a version that it doesn't support, such as 1.9.
+        # RFC 9110, 2.5: gunicorn would repeat an unsupported version, such as 1.9.
         request.version = min(request.version, (1, 1))
         is_complete = _read_body(request, client)
         if not is_complete or _asks_to_close(request):
             request.force_close()
         try:
             return super().handle_request(listener_name, request, client, address)
+        except TimeoutError:
+            # The client of a stream has stopped reading.
+            _reset_on_close(client)
+            raise StopIteration from None
         finally:
             # Greenlets yield only when they wait. Without this, a client that pipelines requests
             # would be served again and again while other connections wait.
@@ -185,7 +169,7 @@ def _read_body(request: ParsedRequest, client: socket) -> bool:
     receive = _receive_large if is_large and limit > MAX_FORM_BYTES else _receive
     body = receive(request, client, limit + 1) if length <= limit else b""
     is_complete = max(length, len(body)) <= limit
-    # It is refused by its length: by the API after the key is checked, or by LargeFormMiddleware.
+    # Refused later: by the API after the key is checked, or by LargeFormMiddleware.
     request._expected_100_continue = False
     request.body = BytesIO(body)
     if "TRANSFER-ENCODING" in headers:
@@ -215,23 +199,46 @@ def _receive(
 
 def limit_load(application: WSGIApplication) -> WSGIApplication:
     """Refuse API requests beyond the worker's capacity, and set the timeout of queries."""
-    from runtime.http import fairness
 
     def call(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         is_api = is_api_path(environ["PATH_INFO"])
         query_timeout.set(API_QUERY_TIMEOUT if is_api else PAGE_QUERY_TIMEOUT)
-        is_page_request.set(not is_api)
         if is_api and not concurrency_limit.enter():
             from apikeys.rest.worker_responses import refuse_overload
 
             return refuse_overload(environ, start_response)
         try:
-            with fairness.request():
-                return application(environ, start_response)
+            response = application(environ, start_response)
         finally:
             concurrency_limit.leave()
+        is_file = isinstance(response, environ["wsgi.file_wrapper"])
+        if environ.get("email_validation.streams") and not is_file:
+            return _send_stream(response, environ["gunicorn.socket"])
+        return response
 
     return call
+
+
+def _send_stream(response: Any, client: socket) -> Iterator[bytes]:
+    """Yield the pieces of a response that clients must never take for complete if it isn't."""
+    client.settimeout(SEND_SECONDS)
+    try:
+        yield from response
+    except Exception:
+        _reset_on_close(client)
+        client.close()
+        raise
+    finally:
+        client.settimeout(None)
+        response.close()
+
+
+def _reset_on_close(client: socket) -> None:
+    """Make closing the connection an error for the client.
+
+    To HTTP/1.0 clients, a connection that is closed in order is the end of the response.
+    """
+    client.setsockopt(SOL_SOCKET, SO_LINGER, struct.pack("ii", 1, 0))
 
 
 def _yield_to_greenlets() -> None:
@@ -241,9 +248,3 @@ def _yield_to_greenlets() -> None:
     """
     with gevent.Timeout(YIELD_SECONDS, False):
         gevent.idle()
-
-
-def _drain_events() -> None:
-    """Let the worker's other greenlets run first, also those that coalescing lets wait."""
-    with gevent.Timeout(PAUSE_SECONDS, False):
-        gevent.idle(PAUSE_PRIORITY)

@@ -1,4 +1,4 @@
-"""All settings. docs/configuration.md describes the environment variables that they read."""
+"""Define all settings. docs/configuration.md describes their environment variables."""
 
 import os
 import tomllib
@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 import django_stubs_ext
 
 from config.hooks import *  # noqa: F403
+from config.server.pools import POOLS
 from config.settings.billing import currency, seller_country
 from config.settings.caches import cache_settings, redis_url
 from config.settings.content_security_policy import DIRECTIVES, PERMISSIONS_HEADER
@@ -28,7 +29,7 @@ from config.settings.transport import transport_settings
 from runtime.logging.dict_config import FORMATS, LEVELS, log_settings
 from runtime.logging.formatters import mask_values
 
-# Makes Django's generic classes subscriptable at runtime: ModelAdmin[Account].
+# Allows ModelAdmin[Account].
 django_stubs_ext.monkeypatch()
 
 env = Environment(os.environ)
@@ -46,13 +47,13 @@ PORT = env.integer("PORT", 8000, minimum=1, maximum=65535)
 BASE_URL = env.web_address("BASE_URL", f"http://127.0.0.1:{PORT}")
 BASE_HOST = urlsplit(BASE_URL).hostname or ""
 HTTPS = BASE_URL.startswith("https://")
-# The number of reverse proxies whose X-Forwarded-For and X-Forwarded-Proto are trusted.
+# Whose X-Forwarded-For and X-Forwarded-Proto are trusted.
 TRUSTED_PROXIES = env.integer("TRUSTED_PROXIES", 0, minimum=0, maximum=10)
 ALLOWED_HOSTS = env.names(
     "ALLOWED_HOSTS", [BASE_HOST] if PRODUCTION else [BASE_HOST, "127.0.0.1", "localhost", "[::1]"]
 )
 
-# --- Secrets: required in production, otherwise generated on the first start ----------------------
+# --- Secrets --------------------------------------------------------------------------------------
 
 if PRODUCTION:
     SECRET_KEY = env.text("SECRET_KEY")
@@ -62,7 +63,6 @@ else:
     SECRET_KEY = env.local_secret("SECRET_KEY", DATA_DIR / "secrets")
     API_KEY_PEPPER = env.local_secret("API_KEY_PEPPER", DATA_DIR / "secrets")
     ADDRESS_HASH_KEY = env.local_secret("ADDRESS_HASH_KEY", DATA_DIR / "secrets")
-# Only set while operators replace the key or pepper.
 SECRET_KEY_FALLBACKS = [key for key in (env.text("SECRET_KEY_PREVIOUS"),) if key]
 API_KEY_PEPPER_PREVIOUS = env.text("API_KEY_PEPPER_PREVIOUS")
 
@@ -87,27 +87,28 @@ INSTALLED_APPS = [
     "django.forms",
     "csp",
     "drf_spectacular",
-    # After the libraries, whose admin pages these replace.
+    # Their admin pages replace the libraries'.
     "runtime",
     "accounts",
     "apikeys",
     "credits",
     "validation",
+    "lists",
+    "reference",
 ]
 
 MIDDLEWARE = [
     "runtime.http.middleware.IdentifyRequestMiddleware",
-    # Handles all API requests; the middleware below is for pages.
+    # API requests end here.
     "apikeys.rest.middleware.ApiMiddleware",
     "runtime.http.middleware.PermissionsPolicyMiddleware",
     "django.middleware.security.SecurityMiddleware",
-    # Handles /healthz and /readyz.
     "config.health.HealthMiddleware",
     "accounts.middleware.ConstantResponseTimeMiddleware",
     "csp.middleware.CSPMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
-    # After the security headers, which a 304 has as well.
+    # Below the security headers, which a 304 needs, too.
     "runtime.http.public_pages.PublicPageMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
@@ -118,28 +119,31 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "allauth.account.middleware.AccountMiddleware",
     "accounts.middleware.CurrentAccountMiddleware",
+    "config.errors.AccountSlotsMiddleware",
     "accounts.middleware.DateDisplayMiddleware",
     "accounts.authentication.second_factor.required_factor.RequiredFactorMiddleware",
-    # After the account is known, so that its page has the navigation.
+    # Late, because its page has the navigation.
     "config.errors.LargeFormMiddleware",
-    # Every view requires sign-in unless it's decorated with login_not_required.
     "django.contrib.auth.middleware.LoginRequiredMiddleware",
 ]
 
 # --- Database, counters and cache -----------------------------------------------------------------
 
-WEB_WORKERS = env.integer("WEB_WORKERS", os.cpu_count() or 1, minimum=1, maximum=256)
-# The size of each web worker's pool of PostgreSQL connections.
+WEB_POOL = env.choice("WEB_POOL", "all", ("all", *POOLS))
+_workers = {
+    name: env.integer(pool.variable, pool.default_workers, minimum=1, maximum=256)
+    for name, pool in POOLS.items()
+}
+POOL_WORKERS = _workers.get(WEB_POOL, _workers["api"])
+MACHINE_WORKERS = POOL_WORKERS if WEB_POOL == "all" else sum(_workers.values())
 WEB_THREADS = env.integer("WEB_THREADS", 16, minimum=1, maximum=512)
-# Set by config/wsgi.py. Only web workers, whose requests run in concurrent greenlets, need a pool
-# of connections. Other processes use one connection.
+# Set by config/wsgi.py. Other processes use one connection.
 SERVES_WEB = env.flag("SERVES_WEB", False)
 
 _POOL_SIZE = WEB_THREADS if SERVES_WEB else 0
 
 _DATABASE = database_settings(env, DATA_DIR / "db.sqlite3", pool_size=_POOL_SIZE)
-# Only web workers connect through PgBouncer. Other processes hold few connections, and some need a
-# session: migrate holds a lock in it, pg_dump changes its settings.
+# For web workers only: commands such as migrate need a session.
 PGBOUNCER = pgbouncer_settings(env, _DATABASE, pool_size=_POOL_SIZE)
 DATABASES = {"default": PGBOUNCER if PGBOUNCER and SERVES_WEB else _DATABASE}
 
@@ -149,13 +153,11 @@ RATELIMIT_USE_CACHE = "counters"
 
 # --- Sign-in --------------------------------------------------------------------------------------
 
-# These depend on the environment. The others are in config/settings/sign_in.py.
 ACCOUNT_DEFAULT_HTTP_PROTOCOL = "https" if HTTPS else "http"
 MFA_TOTP_ISSUER = BASE_HOST
 MFA_WEBAUTHN_ALLOW_INSECURE_ORIGIN = not PRODUCTION
-# The origins that passkeys are accepted from. Browsers don't support passkeys on IP addresses.
+# Browsers support no passkeys on IP addresses.
 PASSKEY_ORIGINS = [get_origin(BASE_URL), *([] if PRODUCTION else [f"http://localhost:{PORT}"])]
-# In production, staff need a second factor to open the admin.
 STAFF_NEED_SECOND_FACTOR = PRODUCTION
 STAFF_GROUPS = GROUPS
 
@@ -174,12 +176,11 @@ MAIL_RETENTION_DAYS = 30
 # --- Static files ---------------------------------------------------------------------------------
 
 STATIC_URL = "static/"
-# A start collects the files, unless this is set: then a release already contains them.
 STATIC_ROOT = Path(env.text("STATIC_ROOT", str(DATA_DIR / "collected-static")))
 COLLECT_STATIC = not env.is_set("STATIC_ROOT")
 STATICFILES_DIRS = [BASE_DIR / "static"]
-# WhiteNoise adds the charset to other text types, but not to SVG.
-WHITENOISE_MIMETYPES = {".svg": "image/svg+xml; charset=utf-8"}
+# WhiteNoise adds the charset to other texts only.
+WHITENOISE_MIMETYPES = {".csv": "text/csv", ".svg": "image/svg+xml; charset=utf-8"}
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
@@ -212,10 +213,9 @@ ANONYMOUS_REQUESTS_PER_MINUTE = env.integer(
 SPECTACULAR_SETTINGS = openapi_settings(BASE_URL, SUPPORT_EMAIL, VERSION)
 DNS_RESOLVERS = env.resolvers("DNS_RESOLVERS")
 DNS_TIMEOUT = env.number("DNS_TIMEOUT", 3, minimum=0.1, maximum=30)
-# Domains, and DNS replies, that each worker caches. A domain with its reply takes about 2 KB.
+# Entries per worker, 2 KB each.
 DNS_CACHE_SIZE = env.integer("DNS_CACHE_SIZE", 4_000, minimum=1_000, maximum=10_000_000)
-# Lists that are uploaded or pasted stay in memory and are stored encrypted. The web worker limits
-# the size of forms.
+# Uploads stay in memory: lists are stored encrypted.
 FILE_UPLOAD_MAX_MEMORY_SIZE = DATA_UPLOAD_MAX_MEMORY_SIZE = 9 * 1024 * 1024
 
 # --- Billing --------------------------------------------------------------------------------------
@@ -233,14 +233,14 @@ STRIPE_API_URL = env.web_address("STRIPE_API_URL", "https://api.stripe.com")
 for name in env.missing("STRIPE_SECRET_KEY", "STRIPE_WEBHOOK_SECRET"):
     if STRIPE_SECRET_KEY or STRIPE_WEBHOOK_SECRET:
         env.report(name, "must be set: Stripe's two secrets go together.")
-# Credits that a staff user may grant in 24 hours without a second staff user's approval.
+# Per staff user and 24 hours, without another's approval.
 STAFF_GRANT_LIMIT = env.integer("STAFF_GRANT_LIMIT", 100_000, minimum=0, maximum=1_000_000_000)
-# Accounts of one email domain, free providers aside, that get sign-up credits within 30 days.
+# Per email domain, free providers aside, and 30 days.
 SIGN_UP_CREDITS_PER_DOMAIN = env.integer(
     "SIGN_UP_CREDITS_PER_DOMAIN", 3, minimum=0, maximum=1_000_000
 )
 
-# --- Legal pages, which mark the settings that the operator hasn't set ----------------------------
+# --- Legal pages ----------------------------------------------------------------------------------
 
 TERMS_VERSION = env.day("TERMS_VERSION", date(2026, 11, 23))
 GOVERNING_LAW = env.text("GOVERNING_LAW")
@@ -255,30 +255,27 @@ MISSING_LEGAL_SETTINGS = env.missing("SELLER_NAME", "SELLER_ADDRESS", "SELLER_TA
 SCHEDULER = env.flag("SCHEDULER", True)
 LIST_PROCESSES = env.integer("LIST_PROCESSES", 1, minimum=0, maximum=64)
 LOG_LEVEL = env.choice("LOG_LEVEL", "info", LEVELS).upper()
-# In production, programs read the log.
 LOG_FORMAT = env.choice("LOG_FORMAT", "json" if PRODUCTION else "text", FORMATS)
 LOG_RETENTION_DAYS = env.integer("LOG_RETENTION_DAYS", 30, minimum=1, maximum=3650)
 RESULT_RETENTION_HOURS = env.integer("RESULT_RETENTION_HOURS", 24, minimum=0, maximum=720)
 LIST_RETENTION_DAYS = env.integer("LIST_RETENTION_DAYS", 30, minimum=1, maximum=90)
-METRICS_DIR = DATA_DIR / "metrics"
-# Host and port, or None.
+METRICS_DIR = Path(env.text("PROMETHEUS_MULTIPROC_DIR", str(DATA_DIR / "metrics")))
 METRICS_ADDRESS = metrics_address(env, PORT)
 if METRICS_ADDRESS is not None:
-    enable_metrics(METRICS_DIR, SERVES_WEB)
-# Returns whether a text contains an API key, with or without its prefix.
+    enable_metrics(env, METRICS_DIR, BASE_DIR, SERVES_WEB)
+# Finds API keys, with or without prefix.
 API_KEY_DETECTOR = "apikeys.crypto.contains_secret"
 SENTRY_DSN = sentry_dsn(env)
 _sentry = {"dsn": SENTRY_DSN, "release": VERSION, "environment": ENVIRONMENT}
 LOGGING = log_settings(LOG_LEVEL, LOG_FORMAT, _sentry if SENTRY_DSN else None)
 mask_values(values_to_mask(env.values))
 DEFAULT_EXCEPTION_REPORTER_FILTER = "runtime.logging.debug_pages.MaskingFilter"
-# The share of requests that web workers trace, or None.
 TRACE_RATE = trace_rate(env)
 TRACES_REQUESTS = SERVES_WEB and TRACE_RATE is not None
 if TRACES_REQUESTS:
     MIDDLEWARE.insert(0, "config.tracing.TracingMiddleware")
 
-# --- Validation: raises ImproperlyConfigured with all problems ------------------------------------
+# --- Validation -----------------------------------------------------------------------------------
 
 if PRODUCTION:
     require_production_settings(env, globals())

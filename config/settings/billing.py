@@ -1,9 +1,7 @@
-"""Checks of the settings for prices and tax."""
-
 from config.settings.environment import Environment
 from credits.countries import COUNTRIES
 
-# Amounts are stored in hundredths. These currencies (ISO 4217) have no decimals, or not two.
+# These currencies (ISO 4217) have no hundredths.
 _OTHER_DECIMALS = {
     *("BHD", "BIF", "CLF", "CLP", "DJF", "GNF", "IQD", "ISK", "JOD", "JPY", "KMF", "KRW", "KWD"),
     *("LYD", "MGA", "MRU", "OMR", "PYG", "RWF", "TND", "UGX", "UYI", "UYW", "VND", "VUV"),

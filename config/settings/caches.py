@@ -1,9 +1,4 @@
-"""CACHES: SQLite in the data folder, or Redis, which several machines can share.
-
-"default" is for pages: allauth counts failed sign-ins in it. "counters" counts requests for the
-rate limits, with a timeout short enough for API requests. "hourly_counters" and "daily_counters"
-use the same store with counters that expire after an hour or a day.
-"""
+"""Configure CACHES: SQLite in the data folder, or Redis for several machines."""
 
 from pathlib import Path
 from typing import Any
@@ -13,19 +8,17 @@ from config.settings.environment import Environment
 
 FORMAT = "must be of the form redis://host:6379/0."
 _REDIS_URL = r"rediss?://([^/:@]*(:[^/@]*)?@)?[\w.-]+(:[0-9]{1,5})?(/[0-9]*)?(\?.*)?|unix://.+"
-# For pages and for counters.
 SQLITE_BACKENDS = ("runtime.cache.sqlite.SQLiteCache", "runtime.cache.sqlite.SQLiteCounters")
 REDIS_BACKENDS = ("runtime.cache.redis.FallbackRedisCache", "runtime.cache.redis.RedisCounters")
-# How long a request waits for the store, in seconds.
+# Seconds to wait for the store.
 PAGES_TIMEOUT, COUNTERS_TIMEOUT = 1.0, 0.5
-# Counters live a little longer than the minute, hour or day that they count.
+# Longer than what they count.
 COUNTERS_EXPIRE_SECONDS = 70
 HOURLY_COUNTERS_EXPIRE_SECONDS = 3_670
 DAILY_COUNTERS_EXPIRE_SECONDS = 86_470
 
 
 def redis_url(env: Environment) -> str:
-    """Return REDIS_URL, with REDIS_PASSWORD in it, or an empty string."""
     url = env.matching("REDIS_URL", "", _REDIS_URL, FORMAT)
     parts = urlsplit(url)
     password = env.url_password("REDIS_PASSWORD", unquote(parts.password or ""))

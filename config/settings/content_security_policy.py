@@ -1,5 +1,3 @@
-"""Content-Security-Policy and Permissions-Policy. Browsers may do only what these allow."""
-
 from csp.constants import NONE, SELF
 
 DIRECTIVES = {
@@ -9,7 +7,7 @@ DIRECTIVES = {
     "font-src": [SELF],
     "form-action": [SELF],
     "frame-ancestors": [NONE],
-    # Pico's form icons and allauth's QR code are data: URLs.
+    # Pico's icons and allauth's QR code are data: URLs.
     "img-src": [SELF, "data:"],
     "manifest-src": [SELF],
     "script-src": [SELF],
@@ -18,14 +16,14 @@ DIRECTIVES = {
 
 # For copy buttons and passkeys.
 _ALLOWED_FEATURES = ("clipboard-write", "publickey-credentials-create", "publickey-credentials-get")
-# Not clipboard-read: browsers ask the user anyway, and browser tests read the clipboard.
+# Not clipboard-read: browsers ask anyway.
 _DENIED_FEATURES = (
     *("accelerometer", "autoplay", "browsing-topics", "camera"),
     *("display-capture", "encrypted-media", "fullscreen", "geolocation", "gyroscope", "hid"),
     *("idle-detection", "local-fonts", "magnetometer", "microphone", "midi", "payment"),
     *("picture-in-picture", "screen-wake-lock", "serial", "usb", "xr-spatial-tracking"),
 )
-# For every response. deploy/nginx/headers.conf repeats it.
+# As in deploy/nginx/headers.conf.
 PERMISSIONS_HEADER = ", ".join(
     [f"{name}=(self)" for name in _ALLOWED_FEATURES] + [f"{name}=()" for name in _DENIED_FEATURES]
 )

@@ -1,15 +1,15 @@
-"""Read and check environment variables, and report all problems together."""
+"""Read environment variables, and report all problems together."""
 
-import errno
+import math
 import os
 import re
 import secrets
 from collections.abc import Mapping
+from contextlib import suppress
 from datetime import date
 from email.utils import parseaddr
 from ipaddress import ip_address
 from pathlib import Path
-from tempfile import TemporaryFile
 from urllib.parse import urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
@@ -25,28 +25,35 @@ _MAIL_ADDRESS = re.compile(r"[^@\s<>\"]+@[^@\s<>\"]+")
 
 
 class Environment:
-    """Collect problems instead of raising, so that operators can fix all of them in one go.
-
-    Each method reads one variable and returns the default if the value is invalid.
-    """
+    """Read variables. The methods report an invalid value and return the default."""
 
     def __init__(self, values: Mapping[str, str]) -> None:
         self.values = dict(values)
-        self.problems: list[str] = []
-        self._reported: set[str] = set()
-        self._from_files: set[str] = set()
-        for name in SECRETS:
-            self._read_file(name)
+        self._problems: dict[str, str] = {}
+        for name in filter(lambda name: self.is_set(f"{name}_FILE"), SECRETS):
+            if self.is_set(name):
+                self._problems[name] = f"{name} and {name}_FILE are both set: remove one of them."
+                continue
+            try:
+                self.values[name] = read_secret(Path(self.text(f"{name}_FILE")))
+            except InvalidSecretFile as error:
+                self._problems[name] = f"{name}_FILE {error}"
         for name, url in PASSWORDS.items():
-            if self.is_set(name) and not self.is_set(url) and url not in self._reported:
+            if self.is_set(name) and not self.is_set(url) and url not in self._problems:
                 self.report(name, f"is the password for {url}, which must be set too.")
 
-    def report(self, name: str, sentence: str) -> None:
-        """Record a problem. The sentence follows the variable's name: "must be set.".
+    @property
+    def problems(self) -> list[str]:
+        return list(self._problems.values())
 
-        Only a variable's first problem is recorded: others may be its consequences.
-        """
-        self._report(name, f"{self._label(name)} {sentence}")
+    def report(self, name: str, sentence: str) -> None:
+        """Record a variable's first problem, as a sentence after its name."""
+        label = name
+        if name in SECRETS and self.is_set(f"{name}_FILE"):
+            label = f"{name} (from {name}_FILE)"
+        elif name in SECRETS and not self.is_set(name):
+            label = f"{name} or {name}_FILE"
+        self._problems.setdefault(name, f"{label} {sentence}")
 
     def is_set(self, name: str) -> bool:
         return bool(self.values.get(name, "").strip())
@@ -58,7 +65,6 @@ class Environment:
         return self.values.get(name, "").strip() or default
 
     def url_password(self, name: str, in_url: str) -> str:
-        """Return the password for a URL: the variable's value, or the one that the URL contains."""
         if in_url and self.is_set(name):
             self.report(name, f"is set, and {PASSWORDS[name]} contains a password too: remove one.")
         return self.text(name) or in_url
@@ -118,7 +124,7 @@ class Environment:
         return servers
 
     def listener(self, name: str) -> tuple[str, int] | None:
-        """Return the address for a value such as 9100 (loopback), 0.0.0.0:9100 or off (None)."""
+        """Accept 9100 (loopback), 0.0.0.0:9100 or off (None)."""
         value = self.text(name, "off").lower()
         if value in FALSE_WORDS:
             return None
@@ -130,22 +136,25 @@ class Environment:
         return host, int(port)
 
     def folder(self, name: str, default: Path, *, outside: Path) -> Path:
-        """Return a writable folder. `outside`: the program's folder, which it must not contain."""
+        """Return a writable folder that doesn't contain the program (`outside`)."""
         path = (outside / self.text(name, str(default))).resolve()
         if outside.is_relative_to(path):
             self.report(name, f"must not contain the program itself, as {path} does.")
             return default
         try:
-            path.mkdir(parents=True, exist_ok=True)
-            _refuse_unwritable(path)
-        except OSError as error:
-            self.report(
-                name,
-                f"must be a writable folder, which {path} is not: {error.strerror}. "
-                f"Change its owner or permissions, or set {name} to another folder.",
-            )
-            return default
-        return path
+            path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        except OSError:
+            is_writable = False
+        else:
+            is_writable = os.access(path, os.W_OK | os.X_OK)
+        if is_writable:
+            return path
+        self.report(
+            name,
+            f"must be a writable folder, which {path} is not. "
+            f"Change its owner or permissions, or set {name} to another folder.",
+        )
+        return default
 
     def web_address(self, name: str, default: str) -> str:
         value = self.text(name, default).rstrip("/")
@@ -158,16 +167,22 @@ class Environment:
         return value
 
     def local_secret(self, name: str, folder: Path) -> str:
-        """Return the variable, or a secret that is generated once and stored in the folder."""
+        """Return the variable, or a secret generated once."""
         if self.is_set(name):
             return self.text(name)
-        # The process won't start, so don't write to the folder.
         if self.problems:
             return ""
         path = folder / name
         try:
             if not path.exists():
-                _create_once(path, secrets.token_urlsafe(48))
+                path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+                draft = path.with_name(f".{name}.{os.getpid()}")
+                draft.touch(mode=0o600)
+                draft.write_text(secrets.token_urlsafe(48))
+                # The first process wins.
+                with suppress(FileExistsError):
+                    path.hardlink_to(draft)
+                draft.unlink()
             return path.read_text().strip()
         except OSError as error:
             self.report(
@@ -182,41 +197,14 @@ class Environment:
             lines = "\n".join(f"  - {problem}" for problem in self.problems)
             raise ImproperlyConfigured(f"Fix these environment variables:\n{lines}")
 
-    def _read_file(self, name: str) -> None:
-        variable = f"{name}_FILE"
-        if not self.is_set(variable):
-            return
-        if self.is_set(name):
-            self.report(name, f"and {variable} are both set: remove one of them.")
-            return
-        try:
-            self.values[name] = read_secret(Path(self.text(variable)))
-        except InvalidSecretFile as error:
-            self._report(name, f"{variable} {error}")
-        else:
-            self._from_files.add(name)
-
-    def _report(self, name: str, problem: str) -> None:
-        if name not in self._reported:
-            self._reported.add(name)
-            self.problems.append(problem)
-
-    def _label(self, name: str) -> str:
-        """Say where the variable's value comes from, or can come from."""
-        if name in self._from_files:
-            return f"{name} (from {name}_FILE)"
-        return name if name not in SECRETS or self.is_set(name) else f"{name} or {name}_FILE"
-
     def _number(
         self, name: str, default: float, minimum: float, maximum: float, *, whole: bool
     ) -> float:
         value = self.text(name, str(default))
-        try:
-            # int() would also accept 1_000 and non-ASCII digits.
-            number = _parse_number(value, whole)
-        except ValueError:
-            number = None
-        if number is None or not minimum <= number <= maximum:
+        # float() accepts 1_000, nan and non-ASCII digits.
+        is_number = re.fullmatch(r"-?[0-9]+" if whole else r"-?[0-9]+(\.[0-9]+)?", value)
+        number = float(value) if is_number else math.nan
+        if not minimum <= number <= maximum:
             kind = "a whole number" if whole else "a number"
             self.report(name, f"must be {kind} from {minimum} to {maximum}, not {value!r}.")
             return default
@@ -224,21 +212,14 @@ class Environment:
 
 
 def get_origin(address: str) -> str:
-    """Return the origin of a web address as browsers write it: lower case, no default port."""
     parts = urlsplit(address.lower())
     default = {"http": 80, "https": 443}[parts.scheme]
     host = parts.netloc if parts.port != default else parts.netloc.rpartition(":")[0]
     return f"{parts.scheme}://{host}"
 
 
-def _parse_number(value: str, whole: bool) -> float:
-    if not re.fullmatch(r"-?[0-9]+" if whole else r"-?[0-9]+(\.[0-9]+)?", value):
-        raise ValueError
-    return int(value) if whole else float(value)
-
-
 def _is_resolver(text: str) -> bool:
-    """Accept an IP address with or without port, such as 2001:db8::1 or [2001:db8::1]:53."""
+    """Accept an IP address with or without port: 2001:db8::1, [2001:db8::1]:53."""
     host, _, port = text.rpartition(":")
     if text.startswith("[") or text.count(":") == 1:
         host, text = host.strip("[]"), ""
@@ -247,27 +228,3 @@ def _is_resolver(text: str) -> bool:
     except ValueError:
         return False
     return bool(text) or (port.isdecimal() and 0 < int(port) <= 65535)
-
-
-def _refuse_unwritable(folder: Path) -> None:
-    """Raise OSError unless files can be created. A full disk isn't a permission problem."""
-    try:
-        with TemporaryFile(dir=folder):
-            pass
-    except OSError as error:
-        if error.errno not in {errno.ENOSPC, errno.EDQUOT}:
-            raise
-
-
-def _create_once(path: Path, content: str) -> None:
-    """Create the file unless it exists. Of several processes, the first to link its file wins."""
-    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    draft = path.with_name(f".{path.name}.{os.getpid()}")
-    with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
-        file.write(content)
-    try:
-        os.link(draft, path)
-    except FileExistsError:
-        pass
-    finally:
-        draft.unlink()

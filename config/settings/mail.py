@@ -1,5 +1,3 @@
-"""Email settings, from EMAIL_URL: a mail server, or files in the data folder."""
-
 from pathlib import Path
 from urllib.parse import parse_qs, unquote, urlsplit
 

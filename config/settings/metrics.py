@@ -1,12 +1,10 @@
-"""Which processes record metrics, and where they are exported."""
-
 import os
 import sys
 from pathlib import Path
 
 from config.settings.environment import Environment
 
-# prometheus_client reads this variable when it's imported.
+# Read when prometheus_client is imported.
 _VARIABLE = "PROMETHEUS_MULTIPROC_DIR"
 
 
@@ -18,10 +16,7 @@ def metrics_address(env: Environment, port: int) -> tuple[str, int] | None:
     return address
 
 
-def enable_metrics(folder: Path, serves_web: bool) -> None:
-    """Let the machine's processes share their metrics through files in the folder.
-
-    Commands other than the background and list workers record none.
-    """
+def enable_metrics(env: Environment, folder: Path, program: Path, serves_web: bool) -> None:
+    """Let web workers, background worker and list processes count in files."""
     if serves_web or sys.argv[1:2] in (["run_worker"], ["run_lists"]):
-        os.environ[_VARIABLE] = str(folder)
+        os.environ[_VARIABLE] = str(env.folder(_VARIABLE, folder, outside=program))

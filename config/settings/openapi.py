@@ -1,5 +1,3 @@
-"""Settings of drf-spectacular, which generates the OpenAPI document."""
-
 from typing import Any
 
 
@@ -31,6 +29,6 @@ def openapi_settings(base_url: str, support_email: str, version: str) -> dict[st
         "POSTPROCESSING_HOOKS": ["apikeys.rest.schema.complete_schema"],
         "DISABLE_DOCSTRING_DESCRIPTIONS": True,
         "ENUM_GENERATE_CHOICE_DESCRIPTION": False,
-        # Keep the order of the URL table, which has the main operation first.
+        # Keep the URL table's order.
         "SORT_OPERATIONS": False,
     }

@@ -1,5 +1,3 @@
-"""Checks of the settings that production requires."""
-
 from collections.abc import Mapping
 from typing import Any
 

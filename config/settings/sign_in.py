@@ -1,5 +1,3 @@
-"""Sign-in settings: users, passwords, allauth. Those that depend on the environment aren't here."""
-
 AUTH_USER_MODEL = "accounts.User"
 AUTHENTICATION_BACKENDS = ["accounts.authentication.backends.ConfirmedUsersBackend"]
 PASSWORD_HASHERS = ["accounts.authentication.passwords.hashers.Argon2PasswordHasher"]
@@ -10,13 +8,12 @@ AUTH_PASSWORD_VALIDATORS = [
         "OPTIONS": {"user_attributes": ("email", "name")},
     },
     {"NAME": f"{_VALIDATORS}.MinimumLengthValidator", "OPTIONS": {"min_length": 10}},
-    # Any composition is allowed, but no common password.
     {"NAME": "accounts.authentication.passwords.common_passwords.GuessablePasswordValidator"},
 ]
 PASSWORD_RESET_TIMEOUT = 60 * 60
 LOGIN_URL = "account_login"
 LOGIN_REDIRECT_URL = "validation:show-overview"
-# The landing page shows no messages, so that it can be cached.
+# The landing page is cached: it can't show messages.
 LOGOUT_REDIRECT_URL = "account_login"
 
 ACCOUNT_ADAPTER = "accounts.authentication.adapter.AccountAdapter"
@@ -38,7 +35,7 @@ ACCOUNT_CONFIRM_EMAIL_ON_GET = False
 ACCOUNT_EMAIL_VERIFICATION = "mandatory"
 ACCOUNT_EMAIL_VERIFICATION_BY_CODE_ENABLED = True
 ACCOUNT_EMAIL_VERIFICATION_SUPPORTS_RESEND = True
-# The page would offer the change only for new users, and so reveal which addresses have an account.
+# The page would reveal which addresses have an account.
 ACCOUNT_EMAIL_VERIFICATION_SUPPORTS_CHANGE = False
 ACCOUNT_EMAIL_NOTIFICATIONS = True
 ACCOUNT_EMAIL_UNKNOWN_ACCOUNTS = False
@@ -48,19 +45,18 @@ ACCOUNT_LOGOUT_ON_PASSWORD_CHANGE = False
 ACCOUNT_REAUTHENTICATION_REQUIRED = True
 ACCOUNT_REAUTHENTICATION_TIMEOUT = 15 * 60
 ACCOUNT_SESSION_REMEMBER = True
-# accounts/authentication/rate_limits.py defines the keys.
+# Keys: accounts/authentication/rate_limits.py.
 ACCOUNT_RATE_LIMITS = {
-    # Successful sign-ins don't count: the users of an office share one network address.
+    # Failed sign-ins only: an office shares one network address.
     "login": None,
     "login_failed": "5/5m/key",
     "login_failed_address": "100/m/ip",
     "login_known": "20/m/key",
-    # With this limit, other people's requests could keep a user from resetting the password.
+    # Others' requests must not keep a user from resetting the password.
     "reset_password": None,
     "reset_email": "5/m/key",
     "reset_email_address": "20/m/ip",
-    # runtime/mail/recipient_limits.py limits emails instead. This limit would refuse a sign-up
-    # after allauth has saved the user.
+    # runtime/mail/recipient_limits.py limits these. This would refuse a sign-up already saved.
     "confirm_email": None,
 }
 USERSESSIONS_ADAPTER = "accounts.authentication.adapter.SessionsAdapter"
@@ -78,9 +74,9 @@ MFA_FORMS = {
     "edit_webauthn": "accounts.authentication.forms.RenamePasskeyForm",
 }
 
-# Responses that could reveal whether an address has an account all take this long.
+# How long responses take that could reveal whether an address has an account.
 RESPONSE_TIME_STEP_SECONDS = 0.5
-# The delay of sign-ins beyond the queue's limit, so that clients can't repeat them quickly.
+# For sign-ins beyond the queue's limit.
 SIGN_IN_REFUSAL_SECONDS = 6.0
 KNOWN_BROWSER_COOKIE_AGE = 180 * 24 * 3600
 INVITATION_DAYS = 7

@@ -1,4 +1,4 @@
-"""The permissions of each staff group. A post-migrate handler creates the groups."""
+"""Define each staff group's permissions. A post-migrate handler creates the groups."""
 
 _VIEW_PERMISSIONS = [
     "accounts.view_account",
@@ -23,7 +23,7 @@ _VIEW_PERMISSIONS = [
     "credits.view_usehour",
     "credits.view_wallet",
     "validation.view_accountdomains",
-    "validation.view_addresslist",
+    "lists.view_addresslist",
     "validation.view_listeddomain",
     "validation.view_logentry",
 ]
@@ -33,8 +33,8 @@ GROUPS = {
         "accounts.suspend_account",
         "runtime.change_mail",
         "apikeys.revoke_apikey",
-        "validation.change_addresslist",
-        # It contains addresses.
+        "lists.change_addresslist",
+        # Feedback contains addresses.
         "validation.view_feedback",
         "validation.change_feedback",
         "validation.erase_address",
@@ -45,7 +45,7 @@ GROUPS = {
     "Finance": [
         *_VIEW_PERMISSIONS,
         "credits.grant_credits",
-        "credits.take_back_credits",
+        "credits.deduct_credits",
         "credits.mark_paid_order",
         "credits.refund_order",
     ],

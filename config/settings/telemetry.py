@@ -1,5 +1,3 @@
-"""Error tracking with Sentry and tracing with OpenTelemetry, whose packages are optional."""
-
 from importlib.util import find_spec
 
 from config.settings.environment import Environment
@@ -19,11 +17,7 @@ def sentry_dsn(env: Environment) -> str:
 
 
 def trace_rate(env: Environment) -> float | None:
-    """Return the share of requests to trace, or None if spans have no destination.
-
-    The SDK reads the other variables of OpenTelemetry. Values that the product doesn't support are
-    refused here, because the SDK would ignore them.
-    """
+    """Return the share of requests to trace, or None without a destination."""
     destination = next(filter(env.is_set, _ENDPOINTS), None)
     if destination is None or env.flag("OTEL_SDK_DISABLED", False):
         return None
@@ -45,6 +39,6 @@ def _missing(extra: str) -> str:
 def _is_installed(*modules: str) -> bool:
     try:
         return all(find_spec(module) is not None for module in modules)
-    # A package that contains the module is missing.
+    # Its parent package is missing.
     except ModuleNotFoundError:
         return False

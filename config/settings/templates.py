@@ -1,5 +1,3 @@
-"""Settings of templates, and of the language, times and numbers in them."""
-
 from pathlib import Path
 
 TEMPLATES = [

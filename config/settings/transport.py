@@ -1,5 +1,3 @@
-"""Whether pages require HTTPS, and what browsers may do with them."""
-
 from urllib.parse import urlsplit
 
 
@@ -8,8 +6,8 @@ def transport_settings(
 ) -> dict[str, object]:
     return {
         "SECURE_SSL_REDIRECT": required,
-        # Load balancers poll these over plain HTTP. API requests over plain HTTP get a 403 from
-        # ApiMiddleware instead, as a redirect would hide that the key was sent unencrypted.
+        # Polled over plain HTTP. API requests over HTTP get a 403: a redirect would hide that the
+        # key was sent unencrypted.
         "SECURE_REDIRECT_EXEMPT": [r"^(?:healthz|readyz)\Z"],
         "SECURE_SSL_HOST": urlsplit(base_url).netloc if required else None,
         "SECURE_HSTS_SECONDS": 2 * 365 * 24 * 3600 if required else 0,

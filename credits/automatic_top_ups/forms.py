@@ -1,5 +1,3 @@
-"""The form of automatic top-up."""
-
 from collections.abc import Mapping
 from decimal import Decimal
 
@@ -10,7 +8,7 @@ from django.core.exceptions import ValidationError
 from accounts.forms import WholeNumberField
 from accounts.models import Account
 from credits.automatic_top_ups.rules import offered_price
-from credits.automatic_top_ups.services import Limits
+from credits.automatic_top_ups.services import TopUpLimits
 from credits.models import AutomaticTopUp, Pack
 from credits.models.automatic_top_ups import MIN_THRESHOLD
 from credits.models.catalog import MAX_CENTS, MAX_CREDITS
@@ -18,8 +16,6 @@ from credits.money import format_money
 
 
 class PackField(forms.ModelChoiceField[Pack]):
-    """Offers packs with the price that the account pays."""
-
     def __init__(self, account: Account) -> None:
         self.account = account
         super().__init__(
@@ -54,7 +50,11 @@ class AutomaticTopUpForm(forms.Form):
     def __init__(
         self, account: Account, top_up: AutomaticTopUp | None, data: Mapping[str, object] | None
     ) -> None:
-        super().__init__(data, initial=_initial(top_up))
+        super().__init__(data)
+        if top_up is not None:
+            self.initial = {"threshold": top_up.threshold, "pack": top_up.pack}
+            if top_up.currency == settings.CURRENCY:
+                self.initial["cap"] = Decimal(top_up.cap_cents) / 100
         self.account = account
         self.fields["pack"] = PackField(account)
         self.order_fields(["threshold", "pack", "cap"])
@@ -72,13 +72,6 @@ class AutomaticTopUpForm(forms.Form):
             price = format_money(cents, settings.CURRENCY)
             raise ValidationError({"cap": f"The pack costs {price}. Enter at least that much."})
 
-    def limits(self) -> Limits:
+    def limits(self) -> TopUpLimits:
         data = self.cleaned_data
-        return Limits(data["threshold"], data["pack"], int(data["cap"] * 100))
-
-
-def _initial(top_up: AutomaticTopUp | None) -> dict[str, object]:
-    if top_up is None:
-        return {}
-    cap = Decimal(top_up.cap_cents) / 100 if top_up.currency == settings.CURRENCY else None
-    return {"threshold": top_up.threshold, "pack": top_up.pack, "cap": cap}
+        return TopUpLimits(data["threshold"], data["pack"], int(data["cap"] * 100))

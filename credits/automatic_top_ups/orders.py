@@ -1,7 +1,4 @@
-"""Place the orders of automatic top-ups, and record how their payments ended.
-
-Every function locks the account first, as all changes of orders do, then the row of settings.
-"""
+"""Place automatic orders. Each function locks the account, then the row of settings."""
 
 from datetime import timedelta
 
@@ -32,17 +29,13 @@ initialize(results, ("paid", "failed", "abandoned"))
 
 
 def unpaid_orders(account: Account) -> list[Order]:
-    """Return earlier orders whose payment failed. The next order replaces them."""
     pending = account.orders.pending().filter(automatic__outcome=Outcome.FAILED)
     return list(pending)
 
 
 @transaction.atomic
 def place_order(top_up: AutomaticTopUp) -> AutomaticOrder | None:
-    """Place the order that is due. Returns None if none is due, or if an obstacle pauses it.
-
-    The caller has claimed the row, and ends the lease.
-    """
+    """Return None if no order is due, or if an obstacle pauses it."""
     account = top_up.account
     subscriptions.lock_subscription(account)
     if not top_up.lock_if_held():
@@ -65,7 +58,6 @@ def place_order(top_up: AutomaticTopUp) -> AutomaticOrder | None:
 
 
 def _pause(top_up: AutomaticTopUp, obstacle: AutomaticTopUp.Pause) -> None:
-    """Look again later, and report a new reason once."""
     rows = AutomaticTopUp.objects.filter(pk=top_up.pk)
     rows.update(paused_for=obstacle, next_attempt_at=timezone.now() + PAUSE)
     if obstacle != top_up.paused_for:
@@ -75,16 +67,16 @@ def _pause(top_up: AutomaticTopUp, obstacle: AutomaticTopUp.Pause) -> None:
 
 @transaction.atomic
 def record_paid(order: Order) -> None:
-    """Record a successful payment. The order is fulfilled separately. Safe to repeat."""
+    """The caller fulfills the order."""
     if _end(order, Outcome.PAID):
         AutomaticTopUp.objects.filter(account=order.account).update(failures=0, paused_for="")
 
 
 @transaction.atomic
 def record_failed(order: Order, failure: str) -> None:
-    """Record a failed payment, and email a link to pay. Safe to repeat.
+    """Record a failed payment and email a link to pay, once.
 
-    The second failure in a row switches automatic top-up off.
+    A second failure in a row switches automatic top-up off.
     """
     if not _end(order, Outcome.FAILED, failure=failure[:50]):
         return
@@ -102,13 +94,12 @@ def record_failed(order: Order, failure: str) -> None:
 
 @transaction.atomic
 def record_abandoned(order: Order) -> None:
-    """Cancel an order that is no longer wanted, and was not paid. Safe to repeat."""
     if _end(order, Outcome.ABANDONED):
         placement.cancel_order(order=order)
 
 
 def _end(order: Order, outcome: AutomaticOrder.Outcome, **changes: str) -> bool:
-    """Store the outcome of an order that is being paid. Returns False if it has one already."""
+    """Store the outcome, or return False if it has one."""
     subscriptions.lock_subscription(order.account)
     rows = AutomaticTopUp.objects.filter(account=order.account, open_order=order)
     if not rows.update(open_order=None):

@@ -1,23 +1,20 @@
-"""Decide whether an automatic top-up may place its order now."""
-
 from dataclasses import dataclass
-from datetime import datetime
 
 from django.conf import settings
 from django.db.models import F, Q, Sum
 from django.utils import timezone
 
 from accounts.models import Account
-from credits.models import AutomaticOrder, AutomaticTopUp, Order, Pack, SavedCard
+from credits.models import AutomaticOrder, AutomaticTopUp, Order, OrderState, Pack, SavedCard
 from credits.orders import quotes
 from credits.plans.offers import OrderRefused
 from runtime.dates import midnight, next_month
 
-Pause, State = AutomaticTopUp.Pause, Order.State
+Pause, State = AutomaticTopUp.Pause, OrderState
 
 
 def find_obstacle(top_up: AutomaticTopUp) -> AutomaticTopUp.Pause | None:
-    """Return why no order can be placed now, or None. Doesn't look at the balance."""
+    """Return why no order can be placed, apart from the balance, or None."""
     if not SavedCard.objects.filter(account=top_up.account).exists():
         return Pause.NO_CARD
     price = offered_price(top_up.account, top_up.pack)
@@ -33,10 +30,7 @@ def find_obstacle(top_up: AutomaticTopUp) -> AutomaticTopUp.Pause | None:
 
 @dataclass(frozen=True)
 class Costs:
-    """What automatic top-up costs today."""
-
     obstacle: AutomaticTopUp.Pause | None
-    # None if the pack can't be ordered.
     price_cents: int | None
     spent_cents: int
 
@@ -50,7 +44,6 @@ def look_up_costs(top_up: AutomaticTopUp) -> Costs:
 
 
 def is_wanted(top_up: AutomaticTopUp) -> bool:
-    """Return whether an order that is placed should still be paid."""
     order = top_up.open_order
     if order is None or not order.is_pending or find_obstacle(top_up):
         return False
@@ -67,7 +60,7 @@ def is_wanted(top_up: AutomaticTopUp) -> bool:
 
 
 def offered_price(account: Account, pack: Pack) -> int | None:
-    """Return what the pack costs the account today, or None if it can't be ordered."""
+    """Return the price with tax, or None if the pack can't be ordered."""
     if not Pack.objects.offered().filter(pk=pack.pk).exists():
         return None
     try:
@@ -77,12 +70,9 @@ def offered_price(account: Account, pack: Pack) -> int | None:
 
 
 def spent_cents(account: Account, *, besides: Order | None = None) -> int:
-    """Return what automatic orders of this month (UTC) cost, tax included.
-
-    Counts orders that were placed or paid in this month, so that none falls between two months, and
-    refunded ones too. Failed orders cost nothing.
-    """
-    start, end = _month_of(timezone.now())
+    """Count orders in the months they were placed and paid, so that none falls between months."""
+    first = timezone.now().date().replace(day=1)
+    start, end = midnight(first), midnight(next_month(first))
     in_month = Q(order__placed_at__gte=start, order__placed_at__lt=end)
     in_month |= Q(order__paid_at__gte=start, order__paid_at__lt=end)
     costs_money = Q(order__state__in=(State.PAID, State.REFUNDED))
@@ -92,8 +82,3 @@ def spent_cents(account: Account, *, besides: Order | None = None) -> int:
         orders = orders.exclude(order=besides)
     total = orders.aggregate(cents=Sum(F("order__net_cents") + F("order__tax_cents")))
     return total["cents"] or 0
-
-
-def _month_of(moment: datetime) -> tuple[datetime, datetime]:
-    first = moment.date().replace(day=1)
-    return midnight(first), midnight(next_month(first))

@@ -1,5 +1,3 @@
-"""Switch automatic top-up on and off. Each change is an entry in the audit log."""
-
 from dataclasses import dataclass
 
 from django.conf import settings
@@ -15,18 +13,15 @@ from credits.plans import subscriptions
 
 Off = AutomaticTopUp.Off
 
-# Columns of settings that nothing has gone wrong with.
 _FRESH = {"paused_for": "", "failures": 0}
 
 
 class SettingsRefused(Exception):
-    """Raised if automatic top-up can't be switched on. The text is shown to the user."""
+    """Raised with a text for the user if automatic top-up can't be switched on."""
 
 
 @dataclass(frozen=True)
-class Limits:
-    """What the customer chooses."""
-
+class TopUpLimits:
     threshold: int
     pack: Pack
     cap_cents: int
@@ -39,11 +34,8 @@ class Limits:
 
 
 @transaction.atomic
-def switch_on(*, account: Account, limits: Limits, actor: User, ip: str | None = None) -> None:
-    """Switch automatic top-up on with these limits, or change them.
-
-    The time of the last order stays, so that switching it off and on places none sooner.
-    """
+def switch_on(*, account: Account, limits: TopUpLimits, actor: User, ip: str | None = None) -> None:
+    """Switch it on or change it. The last order's time stays, so no order comes sooner."""
     subscription = subscriptions.lock_subscription(account)
     if not subscription.account.is_open:
         raise SettingsRefused("This account is closed. Reopen it to buy credits.")
@@ -76,10 +68,7 @@ def switch_off(
     actor: User | None = None,
     ip: str | None = None,
 ) -> bool:
-    """Switch automatic top-up off. Returns False if it is off already.
-
-    The background worker gives up an order that it hasn't paid yet.
-    """
+    """Return False if automatic top-up was off. The worker abandons an unpaid order."""
     subscriptions.lock_subscription(account)
     is_on = AutomaticTopUp.objects.filter(account=account, is_on=True)
     if not is_on.update(is_on=False, off_for=reason, off_at=timezone.now(), paused_for=""):
@@ -89,18 +78,15 @@ def switch_off(
 
 
 def switch_off_closed_account(*, account: Account, actor: User) -> None:
-    """Switch automatic top-up off when its account is closed. A hook."""
     switch_off(account=account, reason=Off.CLOSED, actor=actor)
 
 
 @transaction.atomic
 def switch_off_after_return(*, order: Order, reason: AutomaticTopUp.Off) -> None:
-    """Switch automatic top-up off after the refund or dispute of one of its orders."""
     is_automatic = AutomaticOrder.objects.filter(order=order).exists()
     if is_automatic and switch_off(account=order.account, reason=reason):
         emails.queue_top_up_off(order=order, reason=reason.label)
 
 
 def resume(account: Account) -> None:
-    """Try again now, because the account has another card."""
     AutomaticTopUp.objects.filter(account=account).update(**_FRESH, next_attempt_at=timezone.now())

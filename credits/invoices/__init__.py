@@ -1,1 +1,1 @@
-"""Draw invoices as PDF, in a process of its own that imports no Django."""
+"""Draw invoices as PDF, without Django."""

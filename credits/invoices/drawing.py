@@ -1,5 +1,3 @@
-"""Draw an invoice on one page. It fits A4 and Letter paper."""
-
 from collections.abc import Iterable
 from dataclasses import fields
 from datetime import UTC, datetime
@@ -21,13 +19,11 @@ HALF = WIDTH / 2 - 5
 AMOUNT, CREDITS = 40.0, 30.0
 # Longer addresses are joined, so that the invoice stays on one page.
 MAX_LINES = 9
-# Names and addresses that fill the page are printed smaller.
 SCALES = (1.0, 0.85, 0.7)
 INK, MUTED, RULE = (24, 24, 27), (95, 95, 105), (215, 215, 220)
 
 
 def draw(invoice: InvoiceText) -> bytes:
-    """Return the PDF. The same text gives the same bytes."""
     for scale in SCALES:
         document = _Document(invoice, scale)
         document.draw_heading(invoice)
@@ -55,7 +51,7 @@ class _Document(FPDF):
         super().__init__(format="A4")
         self.scale = scale
         self.set_margins(MARGIN, MARGIN)
-        # Text begins and ends where the rules do.
+        # Align text with the lines.
         self.c_margin = 0
         self.set_auto_page_break(True, BOTTOM)
         self.set_creation_date(datetime.fromisoformat(invoice.created_on).replace(tzinfo=UTC))
@@ -150,7 +146,6 @@ class _Document(FPDF):
         self._pair(row, MARGIN + HALF - 20, HALF + 30, styled=True)
 
     def _pair(self, row: Row, left: float, width: float, *, styled: bool = False) -> None:
-        """Write a label and its value on one line."""
         top = self.get_y()
         if not styled:
             self._style(10, MUTED)
@@ -166,13 +161,12 @@ class _Document(FPDF):
     def _write(self, text: str, width: float, *, height: float = LINE, align: str = "L") -> None:
         left, height = self.x, height * self.scale
         for line in self._split(self._known(fonts.printable(text)), width):
-            # Sets the font again: after a line that ends in another font, fpdf2 doesn't.
+            # After a line that ends in another font, fpdf2 doesn't set the font again.
             self.current_font_is_set_on_page = False
             self.set_x(left)
             self.cell(width, height, line, align=align, new_x=XPos.LMARGIN, new_y=YPos.NEXT)
 
     def _known(self, text: str) -> str:
-        """Replace characters that none of the fonts has."""
         known = [font.cmap for font in self.fonts.values() if isinstance(font, TTFFont)]
         return "".join(
             letter

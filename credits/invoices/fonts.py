@@ -1,8 +1,4 @@
-"""Which fonts a text needs, and what is printed for characters that none of them has.
-
-Inter has Latin, Greek and Cyrillic. The others are added only if a text has characters of their
-scripts. fonts/README.md names their sources.
-"""
+"""Inter has Latin, Greek and Cyrillic. fonts/README.md names the sources."""
 
 import unicodedata
 from collections.abc import Iterable
@@ -10,9 +6,8 @@ from pathlib import Path
 
 FOLDER = Path(__file__).parent / "fonts"
 REGULAR, BOLD = FOLDER / "Inter-Regular.ttf", FOLDER / "Inter-SemiBold.ttf"
-# Printed for characters that no font has.
 UNKNOWN = "?"
-# They have no form of their own, but shape Persian and Indic words.
+# They have no glyph, but shape Persian and Indic words.
 JOINERS = "\u200c\u200d"
 
 _Ranges = tuple[tuple[int, int], ...]
@@ -36,14 +31,12 @@ SCRIPTS: dict[str, _Ranges] = {
     "Tamil": ((0xB80, 0xBFF),),
     "Telugu": ((0xC00, 0xC7F),),
     "Thai": ((0xE00, 0xE7F),),
-    # Chinese and Japanese, and Korean.
     "SC": ((0x2E80, 0x312F), (0x3190, 0x9FFF), (0xF900, 0xFAFF), (0xFF00, 0xFFEF)),
     "KR": ((0x1100, 0x11FF), (0x3130, 0x318F), (0xAC00, 0xD7FF)),
 }
 
 
 def scripts_of(texts: Iterable[str]) -> list[str]:
-    """Return the names of the scripts, apart from Inter's, that occur in the texts."""
     codes = {ord(character) for text in texts for character in text}
     return [
         name
@@ -57,10 +50,9 @@ def font_file(script: str) -> Path:
 
 
 def printable(text: str) -> str:
-    """Return the text on one line, composed, with a sign in place of control characters."""
+    """Return the text on one line, in NFC, with UNKNOWN for control characters."""
     composed = unicodedata.normalize("NFC", " ".join(text.split()))
-    return "".join(UNKNOWN if _is_control(character) else character for character in composed)
-
-
-def _is_control(character: str) -> bool:
-    return unicodedata.category(character)[0] == "C" and character not in JOINERS
+    return "".join(
+        letter if unicodedata.category(letter)[0] != "C" or letter in JOINERS else UNKNOWN
+        for letter in composed
+    )

@@ -1,10 +1,18 @@
 from credits.models.automatic_top_ups import AutomaticOrder, AutomaticTopUp
 from credits.models.cards import CARD_CONSENT, CardToDetach, SavedCard
 from credits.models.catalog import Pack, Plan
-from credits.models.grants import StaffGrant
+from credits.models.grants import GrantState, StaffGrant
 from credits.models.holds import Hold
-from credits.models.ledger import LedgerEntry
-from credits.models.orders import InvoiceCounter, Order, ProviderEvent
+from credits.models.invoice_files import InvoiceFile
+from credits.models.ledger import EntryKind, LedgerEntry
+from credits.models.orders import (
+    InvoiceCounter,
+    Order,
+    OrderKind,
+    OrderMethod,
+    OrderState,
+    ProviderEvent,
+)
 from credits.models.refunds import Refund, list_refunds
 from credits.models.sign_up_places import SignUpPlace
 from credits.models.subscriptions import ProviderCancellation, Subscription
@@ -16,10 +24,16 @@ __all__ = [
     "AutomaticOrder",
     "AutomaticTopUp",
     "CardToDetach",
+    "EntryKind",
+    "GrantState",
     "Hold",
     "InvoiceCounter",
+    "InvoiceFile",
     "LedgerEntry",
     "Order",
+    "OrderKind",
+    "OrderMethod",
+    "OrderState",
     "Pack",
     "Plan",
     "ProviderCancellation",

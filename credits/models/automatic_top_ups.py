@@ -1,5 +1,3 @@
-"""Automatic top-up: the settings of an account, and the orders that were placed by them."""
-
 from datetime import timedelta
 
 from django.core.validators import MinValueValidator
@@ -13,16 +11,13 @@ from credits.models.orders import Order
 from runtime.database.leased_rows import CLOCK_TOLERANCE, LeasedQuerySet, LeasedRow, is_past
 
 MIN_THRESHOLD = 10
-# Between two orders of an account, paid or not.
+# The minimum time between two orders of an account, paid or not.
 INTERVAL = timedelta(minutes=10)
 
 
 class AutomaticTopUpQuerySet(LeasedQuerySet["AutomaticTopUp"]):
     def due(self) -> "AutomaticTopUpQuerySet":
-        """Return those that have an order to pay, or need one. The background worker claims them.
-
-        The first condition repeats that of the partial index. It keeps out most accounts.
-        """
+        """The first condition matches the partial index."""
         is_time = is_past("next_attempt_at", timezone.now(), INTERVAL + CLOCK_TOLERANCE)
         active = self.filter(_IS_ACTIVE).filter(is_time)
         return active.filter(Q(open_order__isnull=False) | _needs_order()).order_by(
@@ -34,13 +29,9 @@ class AutomaticTopUpQuerySet(LeasedQuerySet["AutomaticTopUp"]):
 
 
 class AutomaticTopUp(LeasedRow):
-    """The settings by which an account buys a pack when its balance falls below a threshold."""
-
     LEASE = timedelta(minutes=2)
 
     class Pause(models.TextChoices):
-        """Why an order that is due can't be placed now."""
-
         NO_CARD = "no_card", "No saved card"
         PACK_GONE = "pack_gone", "The pack is no longer offered"
         CURRENCY = "currency", "The currency has changed"
@@ -48,8 +39,6 @@ class AutomaticTopUp(LeasedRow):
         CAP = "cap", "The monthly cap is reached"
 
     class Off(models.TextChoices):
-        """Why it was switched off."""
-
         MEMBER = "member", "Switched off by a member"
         FAILURES = "failures", "Two payments in a row failed"
         REFUND = "refund", "An order was refunded"
@@ -62,17 +51,16 @@ class AutomaticTopUp(LeasedRow):
     is_on = models.BooleanField("on", default=False)
     threshold = models.PositiveIntegerField(validators=[MinValueValidator(MIN_THRESHOLD)])
     pack = models.ForeignKey(Pack, on_delete=models.PROTECT, related_name="+")
-    # The most that its orders may cost in a calendar month (UTC), tax included.
+    # Per calendar month (UTC), tax included.
     cap_cents = models.PositiveBigIntegerField()
-    # The cap's. It is never applied to another currency.
     currency = models.CharField(max_length=3)
     paused_for = models.CharField(max_length=10, choices=Pause, blank=True)
     off_for = models.CharField(max_length=10, choices=Off, blank=True)
     off_at = models.DateTimeField(null=True)
-    # Failed payments since the last one that succeeded.
+    # Failed payments in a row.
     failures = models.PositiveSmallIntegerField(default=0)
     last_order_at = models.DateTimeField(null=True)
-    # The order that is being paid. One row per account, so there are never two.
+    # The order that is being paid, at most one per account.
     open_order = models.OneToOneField(
         Order, null=True, on_delete=models.PROTECT, related_name="paying_top_up"
     )
@@ -105,8 +93,6 @@ class AutomaticTopUp(LeasedRow):
 
 
 class AutomaticOrder(models.Model):
-    """An order that an automatic top-up placed, and how its payment ended."""
-
     class Outcome(models.TextChoices):
         OPEN = "", "In progress"
         PAID = "paid", "Paid"
@@ -117,9 +103,7 @@ class AutomaticOrder(models.Model):
         Order, primary_key=True, on_delete=models.PROTECT, related_name="automatic"
     )
     outcome = models.CharField(max_length=10, choices=Outcome, blank=True)
-    # The provider's code for a failure.
     failure = models.CharField(max_length=50, blank=True)
-    # Ids at the provider: the card that pays, and the payment, once it exists.
     provider_card = models.CharField(max_length=100, editable=False)
     provider_intent = models.CharField(max_length=100, blank=True, editable=False)
 
@@ -131,7 +115,6 @@ _IS_ACTIVE = Q(is_on=True) | Q(open_order__isnull=False)
 
 
 def _needs_order() -> Q:
-    """Match settings whose account should get an order now. Obstacles are checked later."""
     long_ago = is_past("last_order_at", timezone.now() - INTERVAL, INTERVAL + CLOCK_TOLERANCE) | Q(
         last_order_at=None
     )

@@ -5,7 +5,7 @@ from django.utils import timezone
 
 from accounts.models import Account
 
-# Shown where a card can be saved, and stored in the audit log with the member who agreed.
+# The audit log stores this text.
 CARD_CONSENT = (
     "You agree that we save this card at Stripe and charge it without asking you each time: for "
     "automatic top-ups that you switch on, and for renewals of your plan. You can remove the card "
@@ -14,12 +14,9 @@ CARD_CONSENT = (
 
 
 class SavedCard(models.Model):
-    """The card that an account has saved, as the provider describes it."""
-
     account = models.OneToOneField(
         Account, primary_key=True, on_delete=models.CASCADE, related_name="saved_card"
     )
-    # Ids at the provider. A card belongs to one customer there.
     provider_card = models.CharField(max_length=100, unique=True, editable=False)
     provider_customer = models.CharField(max_length=100, editable=False)
     brand = models.CharField(max_length=30)
@@ -27,7 +24,7 @@ class SavedCard(models.Model):
     expires_month = models.PositiveSmallIntegerField()
     expires_year = models.PositiveSmallIntegerField()
     saved_at = models.DateTimeField(default=timezone.now)
-    # False until the provider knows that it has to renew the plan with this card.
+    # False until the provider renews the plan with this card.
     pays_renewals = models.BooleanField(default=True)
 
     def __str__(self) -> str:
@@ -44,8 +41,6 @@ class SavedCard(models.Model):
 
 
 class CardToDetach(models.Model):
-    """A card to detach at the payment provider. The row is deleted once it is detached."""
-
     account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="+")
     provider_card = models.CharField(max_length=100, unique=True)
 

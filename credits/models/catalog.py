@@ -1,4 +1,4 @@
-"""Plans and packs, edited by staff. An order stores a copy of the terms it was placed under."""
+"""Plans and packs, edited by staff. Orders store a copy of their terms."""
 
 from django.core.exceptions import ValidationError
 from django.core.validators import MaxValueValidator, MinValueValidator, RegexValidator
@@ -11,7 +11,7 @@ from runtime.unicode import validate_line
 
 MAX_CREDITS = 1_000_000_000
 _CREDITS = [MinValueValidator(1), MaxValueValidator(MAX_CREDITS)]
-# A million units of the currency, so that the sum of a few prices fits an integer column.
+# So that the sum of a few prices fits an integer column.
 MAX_CENTS = 100_000_000
 _CENTS = [MaxValueValidator(MAX_CENTS)]
 _RATE = [MinValueValidator(1), MaxValueValidator(1_000_000)]
@@ -66,7 +66,7 @@ class Plan(models.Model):
         ordering = ["price_cents", "pk"]
         constraints = [
             models.CheckConstraint(
-                # A free plan under another code would be assigned by no rule.
+                # No rule would assign another free plan.
                 condition=Q(code=FREE, price_cents=0) | ~Q(code=FREE) & Q(price_cents__gt=0),
                 name="only_free_costs_nothing",
             ),
@@ -94,13 +94,17 @@ class Plan(models.Model):
 
     @property
     def usual_threshold(self) -> int:
-        """Return the default low-balance threshold for accounts on this plan."""
         return max(10, self.monthly_credits // 10)
 
 
 class PackQuerySet(models.QuerySet["Pack"]):
     def offered(self) -> "PackQuerySet":
         return self.filter(is_offered=True)
+
+    def covering(self, credits: int) -> "Pack | None":
+        """Return the smallest offered pack with that many credits, or the largest one."""
+        packs = self.offered().order_by("credits")
+        return packs.filter(credits__gte=credits).first() or packs.last()
 
 
 class Pack(models.Model):

@@ -1,4 +1,4 @@
-"""Grants by staff, and requests for them. The ledger records those that took effect."""
+"""The ledger has the grants that took effect."""
 
 from datetime import timedelta
 
@@ -11,37 +11,35 @@ from accounts.models import Account, User
 LIMIT_PERIOD = timedelta(hours=24)
 
 
+class GrantState(models.TextChoices):
+    WITHIN_LIMIT = "within_limit", "Within limit"
+    PENDING = "pending", "Pending"
+    CONFIRMED = "confirmed", "Confirmed"
+    REJECTED = "rejected", "Rejected"
+    WITHDRAWN = "withdrawn", "Withdrawn"
+
+
 class StaffGrantQuerySet(models.QuerySet["StaffGrant"]):
     def pending(self) -> "StaffGrantQuerySet":
-        return self.filter(state=StaffGrant.State.PENDING)
+        return self.filter(state=GrantState.PENDING)
 
     def granted_alone(self, user: User) -> int:
-        """Return how many credits the user granted in the last 24 hours without a second person.
-
-        Deductions don't lower it.
-        """
+        """Return what the user granted in 24 hours without a second person."""
         since = timezone.now() - LIMIT_PERIOD
         alone = self.filter(
-            requested_by=user, requested_at__gt=since, state=StaffGrant.State.WITHIN_LIMIT
+            requested_by=user, requested_at__gt=since, state=GrantState.WITHIN_LIMIT
         )
         return alone.aggregate(total=Sum("amount"))["total"] or 0
 
 
 class StaffGrant(models.Model):
-    class State(models.TextChoices):
-        WITHIN_LIMIT = "within_limit", "Within limit"
-        PENDING = "pending", "Pending"
-        CONFIRMED = "confirmed", "Confirmed"
-        REJECTED = "rejected", "Rejected"
-        WITHDRAWN = "withdrawn", "Withdrawn"
-
     account = models.ForeignKey(Account, on_delete=models.PROTECT, related_name="staff_grants")
     amount = models.PositiveBigIntegerField()
     reason = models.CharField(max_length=300)
-    # Part of the ledger entry's unique source too: one form posts one entry.
+    # One form posts one ledger entry.
     form_token = models.CharField(max_length=32, editable=False)
-    state = models.CharField(max_length=12, choices=State)
-    # Users can be erased. The audit log keeps their names until its retention ends.
+    state = models.CharField(max_length=12, choices=GrantState)
+    # Null if the user was erased. The audit log has the name.
     requested_by = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+")
     requested_at = models.DateTimeField(default=timezone.now)
     decided_by = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+")
@@ -64,7 +62,7 @@ class StaffGrant(models.Model):
                 | Q(state__in=("confirmed", "rejected", "withdrawn"), decided_at__isnull=False),
                 name="staff_grant_state_is_known",
             ),
-            # Passes if either user was erased and is NULL.
+            # Passes if either user was erased.
             models.CheckConstraint(
                 condition=Q(state="withdrawn") | ~Q(decided_by=F("requested_by")),
                 name="staff_grant_is_decided_by_another",
@@ -76,4 +74,4 @@ class StaffGrant(models.Model):
 
     @property
     def is_pending(self) -> bool:
-        return self.state == StaffGrant.State.PENDING
+        return self.state == GrantState.PENDING

@@ -1,7 +1,6 @@
-"""Credits held for work that is charged step by step, such as a list.
+"""Credits held for work that is charged step by step.
 
-Held credits belong to the account but can't be spent on anything else. `wallet.held` is the sum of
-what remains in the account's open holds.
+`wallet.held` is the sum of the open holds.
 """
 
 from django.db import models
@@ -17,10 +16,7 @@ class HoldQuerySet(models.QuerySet["Hold"]):
         return self.filter(ended_at=None)
 
     def cancel_newest(self, account: Account, amount: int) -> int:
-        """Cancel the account's newest holds until they free this many credits, or all of them.
-
-        Return how many credits became free, which may be more. The caller has locked the wallet.
-        """
+        """Return what the canceled holds free. The caller has locked the wallet."""
         freed = 0
         for hold in self.open().filter(account=account, remaining__gt=0).order_by("-pk"):
             if freed >= amount:
@@ -31,11 +27,11 @@ class HoldQuerySet(models.QuerySet["Hold"]):
 
 class Hold(models.Model):
     account = models.ForeignKey(Account, on_delete=models.PROTECT, related_name="holds")
-    # Pays for the work out of its monthly limit, if it has one. Null: work of the dashboard.
+    # Null for the dashboard.
     key = models.ForeignKey(
         ApiKey, null=True, on_delete=models.PROTECT, related_name="+", db_index=False
     )
-    # Idempotency key: the same work never holds credits twice.
+    # Idempotency key: the same work holds credits once.
     source = models.CharField(max_length=200, unique=True)
     reason = models.CharField(max_length=300)
     amount = models.PositiveBigIntegerField()
@@ -43,7 +39,6 @@ class Hold(models.Model):
     remaining = models.PositiveBigIntegerField()
     held_at = models.DateTimeField(default=timezone.now)
     ended_at = models.DateTimeField(null=True)
-    # A deduction or refund needed the credits, so the work has to stop.
     is_canceled = models.BooleanField("canceled", default=False)
 
     objects = HoldQuerySet.as_manager()
@@ -77,13 +72,13 @@ class Hold(models.Model):
         return self.ended_at is None
 
     def charge(self, cost: int) -> None:
-        """Record a charge. The caller has locked the wallet, and lowers what it holds."""
+        """The caller has locked the wallet, and lowers its `held`."""
         self.charged += cost
         self.remaining -= cost
         self.save(update_fields=["charged", "remaining"])
 
     def end(self, *, is_canceled: bool) -> int:
-        """End the hold, and return what it still held. The caller has locked the wallet."""
+        """Return what the hold still held. The caller has locked the wallet."""
         freed, self.remaining = self.remaining, 0
         self.ended_at, self.is_canceled = timezone.now(), is_canceled
         self.save(update_fields=["remaining", "ended_at", "is_canceled"])

@@ -1,13 +1,12 @@
-"""Orders, the invoice counter, and the events of the payment provider."""
-
 from datetime import date, timedelta
 
-from django.db import models
+from django.db import models, transaction
 from django.db.models import F, Q
 from django.utils import timezone
 
 from accounts.models import Account
 from credits.models.catalog import Pack, Plan
+from credits.models.invoice_files import InvoiceFile
 from runtime.ids import random_id
 
 
@@ -15,89 +14,88 @@ def order_id() -> str:
     return random_id("ord")
 
 
+class OrderKind(models.TextChoices):
+    PACK = "pack", "Credit pack"
+    PLAN = "plan", "Plan"
+    UPGRADE = "upgrade", "Upgrade"
+    RENEWAL = "renewal", "Renewal"
+    GIFT = "gift", "Assigned by staff"
+
+
+class OrderState(models.TextChoices):
+    PENDING = "pending", "Unpaid"
+    PAID = "paid", "Paid"
+    CANCELLED = "cancelled", "Canceled"
+    REFUNDED = "refunded", "Refunded"
+
+
+class OrderMethod(models.TextChoices):
+    INVOICE = "invoice", "Invoice"
+    STRIPE = "stripe", "Card"
+    NONE = "none", "Nothing to pay"
+
+
 class OrderQuerySet(models.QuerySet["Order"]):
     def pending(self) -> "OrderQuerySet":
-        return self.filter(state=Order.State.PENDING)
+        return self.filter(state=OrderState.PENDING)
 
+    @transaction.atomic
     def cancel(self) -> int:
-        return self.update(state=Order.State.CANCELLED, cancelled_at=timezone.now())
+        InvoiceFile.objects.filter(order__in=self).discard()
+        return self.update(state=OrderState.CANCELLED, cancelled_at=timezone.now())
 
     def for_plans(self) -> "OrderQuerySet":
-        return self.exclude(kind=Order.Kind.PACK)
+        return self.exclude(kind=OrderKind.PACK)
 
 
 class Order(models.Model):
-    """An order for a pack or a plan. Stores the terms and names as of when it was placed."""
-
-    class Kind(models.TextChoices):
-        PACK = "pack", "Credit pack"
-        PLAN = "plan", "Plan"
-        UPGRADE = "upgrade", "Upgrade"
-        RENEWAL = "renewal", "Renewal"
-        GIFT = "gift", "Assigned by staff"
-
-    class State(models.TextChoices):
-        PENDING = "pending", "Unpaid"
-        PAID = "paid", "Paid"
-        CANCELLED = "cancelled", "Canceled"
-        REFUNDED = "refunded", "Refunded"
-
-    class Method(models.TextChoices):
-        INVOICE = "invoice", "Invoice"
-        STRIPE = "stripe", "Card"
-        NONE = "none", "Nothing to pay"
+    """An order for a pack or plan, with the terms and names at that time."""
 
     public_id = models.CharField(max_length=30, unique=True, editable=False, default=order_id)
     account = models.ForeignKey(Account, on_delete=models.PROTECT, related_name="orders")
-    kind = models.CharField(max_length=10, choices=Kind)
-    state = models.CharField(max_length=10, choices=State, default=State.PENDING)
-    method = models.CharField(max_length=10, choices=Method)
+    kind = models.CharField(max_length=10, choices=OrderKind)
+    state = models.CharField(max_length=10, choices=OrderState, default=OrderState.PENDING)
+    method = models.CharField(max_length=10, choices=OrderMethod)
     pack = models.ForeignKey(Pack, null=True, on_delete=models.PROTECT, related_name="+")
     plan = models.ForeignKey(Plan, null=True, on_delete=models.PROTECT, related_name="+")
     description = models.CharField(max_length=200)
     credits = models.PositiveIntegerField()
-    # The rate limit that a pack gives the account once it is paid.
     requests_per_minute = models.PositiveIntegerField(null=True)
-    # The period that a plan order pays for, final once it is paid. Read by plans/coverage.py.
+    # Final once the order is paid. Read by plans/coverage.py.
     period_start = models.DateField(null=True)
     period_end = models.DateField(null=True)
 
     net_cents = models.PositiveIntegerField()
     tax_cents = models.PositiveIntegerField()
     tax_rate = models.DecimalField(max_digits=6, decimal_places=5)
-    # Why there is no tax, as printed on the invoice.
     tax_reason = models.CharField(max_length=100, blank=True, default="", db_default="")
     currency = models.CharField(max_length=3)
     refunded_cents = models.PositiveIntegerField(default=0)
 
-    # Assigned without gaps: to an invoice when it is issued, to a card order when it is paid.
+    # Without gaps. Assigned to invoices when issued, to card orders when paid.
     invoice_number = models.PositiveIntegerField(null=True, unique=True)
     invoiced_on = models.DateField(null=True)
     buyer_name = models.CharField(max_length=200)
     buyer_address = models.TextField(max_length=500, blank=True)
     buyer_tax_id = models.CharField(max_length=50, blank=True)
-    # An ISO 3166 code. Empty for orders from before it was asked for.
     buyer_country = models.CharField(max_length=2, blank=True, default="", db_default="")
     seller_name = models.CharField(max_length=200)
     seller_address = models.TextField()
     seller_tax_id = models.CharField(max_length=100)
     payment_details = models.TextField(blank=True)
 
-    # An email address, not a foreign key: users can be erased.
     placed_by = models.CharField(max_length=254)
     placed_at = models.DateTimeField(default=timezone.now)
     due_on = models.DateField()
     paid_at = models.DateTimeField(null=True)
     cancelled_at = models.DateTimeField(null=True)
     refunded_at = models.DateTimeField(null=True)
-    # When a card was first declined, which is emailed once per order.
+    # When a card was first declined, which is emailed once.
     payment_failed_at = models.DateTimeField(null=True)
-    # Token of the form that placed it, so that resubmitting the form places no second order.
+    # Identifies the form: resubmitting it places no second order.
     form_token = models.CharField(max_length=32, null=True, editable=False)  # noqa: DJ001
 
-    # Whether a member has agreed that the card that pays for this order is saved.
     saves_card = models.BooleanField(default=False, db_default=False)
-    # Ids at the payment provider, and the URL of its payment page.
     provider_session = models.CharField(max_length=200, blank=True, editable=False)
     provider_payment = models.CharField(max_length=200, blank=True, db_index=True, editable=False)
     provider_invoice = models.CharField(max_length=200, blank=True, editable=False)
@@ -159,18 +157,21 @@ class Order(models.Model):
 
     @property
     def last_day(self) -> date | None:
-        """Return the last day of the period, for display: `period_end` is exclusive."""
         return self.period_end - timedelta(days=1) if self.period_end else None
 
     def ends_after(self, day: date) -> bool:
-        """Return whether this is a plan order whose period ends after the day."""
         return self.period_end is not None and self.period_end > day
 
     def assign_invoice_number(self) -> None:
-        """Set the next number unless there is one. The caller saves the order."""
+        """The caller saves the order."""
         if self.invoice_number is None:
             self.invoice_number = InvoiceCounter.next()
             self.invoiced_on = timezone.now().date()
+
+    def draw_invoice(self) -> None:
+        if self.invoice_number is not None:
+            InvoiceFile.objects.get_or_create(order=self)
+            InvoiceFile.objects.filter(order=self).discard()
 
     @property
     def was_paid_by_card(self) -> bool:
@@ -178,11 +179,11 @@ class Order(models.Model):
 
     @property
     def is_pending(self) -> bool:
-        return self.state == Order.State.PENDING
+        return self.state == OrderState.PENDING
 
     @property
     def is_paid(self) -> bool:
-        return self.state == Order.State.PAID
+        return self.state == OrderState.PAID
 
     @property
     def is_overdue(self) -> bool:
@@ -190,10 +191,7 @@ class Order(models.Model):
 
 
 class InvoiceCounter(models.Model):
-    """The last invoice number, in a single row.
-
-    It is incremented in the transaction that uses the number, so a rollback leaves no gap.
-    """
+    """The transaction that uses a number increments it: a rollback leaves no gap."""
 
     last = models.PositiveIntegerField(default=0)
 
@@ -209,7 +207,7 @@ class InvoiceCounter(models.Model):
 
 
 class ProviderEvent(models.Model):
-    """An event received from the payment provider, stored so that it is handled only once."""
+    """A provider's event, stored so that it is handled once."""
 
     event_id = models.CharField(max_length=200, unique=True)
     kind = models.CharField(max_length=100)

@@ -1,4 +1,4 @@
-"""Refunds of an order, one row each. `Order.refunded_cents` is their sum."""
+"""Refunds of orders. `Order.refunded_cents` is their sum."""
 
 from collections.abc import Iterator
 from datetime import datetime
@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from credits.models.orders import Order
 
-# An invoice with this many fits on a page. All earlier ones are one sum.
+# More don't fit on the invoice's page.
 MAX_LISTED = 8
 
 
@@ -29,10 +29,7 @@ class Refund(models.Model):
 
 
 def list_refunds(order: Order) -> Iterator[tuple[datetime | None, int]]:
-    """Yield the time and the cents of the latest refunds, after the sum of all earlier ones.
-
-    The sum has no time. It includes refunds from before each had a row.
-    """
+    """Yield the latest refunds' time and cents, after the sum of all others."""
     latest = list(order.refunds.all())[-MAX_LISTED:]
     earlier = order.refunded_cents - sum(refund.cents for refund in latest)
     if earlier:

@@ -2,11 +2,10 @@ from django.db import models
 
 
 class SignUpPlace(models.Model):
-    """Records that an account at a domain received sign-up credits, naming neither of them."""
+    """Records that an account at a domain received sign-up credits, naming neither."""
 
     # HMAC of the registrable domain, keyed with ADDRESS_HASH_KEY.
     domain_digest = models.CharField(max_length=64)
-    # From 0 to SIGN_UP_CREDITS_PER_DOMAIN - 1.
     slot = models.PositiveIntegerField()
     taken_at = models.DateTimeField(db_index=True)
 

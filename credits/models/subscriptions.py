@@ -1,5 +1,3 @@
-"""Subscriptions, and those that the payment provider still has to cancel."""
-
 from datetime import timedelta
 from typing import NamedTuple
 
@@ -11,7 +9,6 @@ from accounts.date_display import date_format
 from accounts.models import Account
 from credits.models.catalog import FREE, Plan
 
-# No month is longer than this.
 MAX_MONTH = timedelta(days=31)
 
 
@@ -20,7 +17,6 @@ class SubscriptionQuerySet(models.QuerySet["Subscription"]):
         return self.select_related("account", "plan", "next_plan")
 
     def needing_renewal_check(self) -> "SubscriptionQuerySet":
-        """Return those that may be due for a top-up, a renewal, a plan change, or an end."""
         today = timezone.now().date()
         topped_up = Q(topped_up_until__gt=today, topped_up_until__lte=today + MAX_MONTH)
         only_free = Q(plan__code=FREE, next_plan__code=FREE) & topped_up
@@ -28,7 +24,6 @@ class SubscriptionQuerySet(models.QuerySet["Subscription"]):
         return self.filter(~only_free | paid_ahead, account__closed_at=None).distinct()
 
     def count_by_paid_plan(self) -> list["PlanCount"]:
-        """Count the open accounts on each paid plan that has any, the most expensive first."""
         paid = self.filter(plan__in=Plan.objects.exclude(code=FREE), account__closed_at=None)
         fields = ("plan", "plan__name", "plan__price_cents")
         counts = paid.values(*fields).annotate(accounts=models.Count("pk"))
@@ -44,31 +39,24 @@ class PlanCount(NamedTuple):
 
 
 class Subscription(models.Model):
-    """The plan of an account. Each account gets one subscription when it is opened.
-
-    `plan` and `covered_until` follow from the paid orders. Only `subscriptions.recompute_plan`
-    writes them.
-    """
+    """Only `recompute_plan` writes `plan` and `covered_until`."""
 
     account = models.OneToOneField(
         Account, primary_key=True, on_delete=models.CASCADE, related_name="subscription"
     )
     plan = models.ForeignKey(Plan, on_delete=models.PROTECT, related_name="+")
-    # The plan the customer wants when the paid one ends. Renewals are for this plan.
+    # Renewals are for this plan.
     next_plan = models.ForeignKey(Plan, on_delete=models.PROTECT, related_name="+")
-    # Each period begins on this day of the month.
+    # Periods begin on this day of the month.
     started_on = models.DateField()
-    # Exclusive: the first day that is not paid for. Null if nothing was ever paid.
+    # Exclusive. Null if nothing was ever paid.
     covered_until = models.DateField(null=True)
-    # The end of the month of the last top-up on the Free plan.
     topped_up_until = models.DateField()
-    # Monthly free credits, once per mailbox like the sign-up credits. A purchase enables them too.
+    # Once per mailbox. `gets_top_ups` adds accounts with a purchase.
     gets_free_credits = models.BooleanField(default=False)
-    # The reason it gets none: too many accounts at its domain received them within 30 days.
+    # Whether its domain received too many within 30 days.
     domain_had_free_credits = models.BooleanField(default=False, db_default=False)
 
-    # Ids at a payment provider that renews the plan automatically, and the plan and price that we
-    # last sent to it.
     provider_customer = models.CharField(max_length=100, blank=True, editable=False)
     provider_subscription = models.CharField(
         max_length=100, blank=True, editable=False, db_index=True
@@ -83,22 +71,18 @@ class Subscription(models.Model):
 
     @property
     def renews_automatically(self) -> bool:
-        """Return whether the payment provider renews the plan and reports each payment."""
         return bool(self.provider_subscription)
 
     @property
     def gets_top_ups(self) -> bool:
-        """Return whether the account gets the monthly credits of the Free plan."""
         if self.gets_free_credits:
             return True
-        # Not through `self.account`: a request for the balance would read the account again.
+        # Not through `self.account`, which would cost a query.
         paid = Subscription.objects.filter(pk=self.pk, account__orders__state="paid")
         return paid.exists()
 
 
 class ProviderCancellation(models.Model):
-    """A subscription to cancel at the payment provider. The row is deleted once it is canceled."""
-
     account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="+")
     provider_subscription = models.CharField(max_length=100, unique=True)
 

@@ -1,8 +1,7 @@
-"""Usage: calls and credits by account, key, hour (UTC), and verdict.
+"""Usage: calls and credits by account, key, hour (UTC), and verdict, and the part of lists.
 
-Each validation adds to one row, in the transaction that charges it. Once a day is over, its hours
-are rolled up into daily totals, which are never deleted. Total usage is all days plus the hours
-that are not rolled up yet. Rolled-up hours are kept for 13 months for reports.
+Hours of finished days are rolled up into daily totals, and deleted after 13 months. Total usage is
+all days plus the open hours.
 """
 
 from collections.abc import Iterable
@@ -14,10 +13,22 @@ from django.db.models import Q, Sum
 from accounts.date_display import date_format
 from accounts.models import Account
 from apikeys.models import ApiKey, build_increments, unique_by_key
-from credits.latency import BUCKETS
 from runtime.database.raw_sql import BulkInsert, Row
 
-COUNTERS = ("calls", "credits", "duration_ms", *BUCKETS)
+# Inclusive bounds of the latency histogram, in milliseconds.
+BUCKET_BOUNDS = (20, 50, 100, 250, 1000)
+BUCKETS = (*(f"up_to_{bound}_ms" for bound in BUCKET_BOUNDS), "slower")
+COUNTS = ("calls", "credits", "list_calls", "list_credits")
+COUNTERS = (*COUNTS, "duration_ms", *BUCKETS)
+
+
+class Source(models.TextChoices):
+    API = "api", "API"
+    PLAYGROUND = "playground"
+    LISTS = "lists"
+
+
+REQUEST_SOURCES = (Source.API, Source.PLAYGROUND)
 
 
 class UseQuerySet(models.QuerySet[Any]):
@@ -25,7 +36,6 @@ class UseQuerySet(models.QuerySet[Any]):
         return int(self.aggregate(total=Sum("credits"))["total"] or 0)
 
     def add_all(self, rows: Iterable[Row]) -> None:
-        """Add rows of account, key, time, verdict, and the counters to the existing ones."""
         for insert in self.bulk_inserts(rows):
             insert.run()
 
@@ -37,14 +47,12 @@ class UseQuerySet(models.QuerySet[Any]):
 
 
 class Use(models.Model):
-    """Usage of one key and verdict in an hour or on a day."""
-
     TIME_FIELD: ClassVar[str]
-    # Whether rows are rolled up; late usage then inserts a second row with the same key.
+    # Later usage inserts a second row with the same key.
     IS_ROLLED_UP = False
     # Every call writes all indexes, so the foreign keys have none.
     account = models.ForeignKey(Account, on_delete=models.PROTECT, related_name="+", db_index=False)
-    # Null for the playground of the dashboard.
+    # Null for the playground, and for lists started in the dashboard.
     key = models.ForeignKey(
         ApiKey, null=True, on_delete=models.PROTECT, related_name="+", db_index=False
     )
@@ -58,6 +66,9 @@ class Use(models.Model):
     up_to_250_ms = models.BigIntegerField(default=0)
     up_to_1000_ms = models.BigIntegerField(default=0)
     slower = models.BigIntegerField(default=0)
+    # The part of `calls` and `credits` that lists used.
+    list_calls = models.BigIntegerField(default=0, db_default=0)
+    list_credits = models.BigIntegerField(default=0, db_default=0)
 
     class Meta:
         abstract = True
@@ -65,14 +76,13 @@ class Use(models.Model):
 
 class UseHourQuerySet(UseQuerySet):
     def open(self) -> "UseHourQuerySet":
-        """Return the hours that are not rolled up yet."""
         return self.filter(summed=False)
 
 
 class UseHour(Use):
     TIME_FIELD, IS_ROLLED_UP = "hour", True
     hour = models.DateTimeField()
-    # Whether the total of its day includes it. Usage added later inserts a new row.
+    # Whether its day's total includes it.
     summed = models.BooleanField(default=False, db_default=False)
 
     objects = UseHourQuerySet.as_manager()

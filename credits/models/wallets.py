@@ -1,8 +1,4 @@
-"""The wallet of each account.
-
-Credits are recorded in two books, the ledger and the usage totals, and at any time
-`balance + held - debt = sum of the ledger - credits used`. The command `check_books` checks this.
-"""
+"""Two books, ledger and usage: at any time `balance + held - debt = ledger - used`."""
 
 from datetime import date, timedelta
 from functools import cache, cached_property
@@ -19,28 +15,26 @@ from credits.models.usage import UseDay, UseHour, UseQuerySet
 from runtime.database.raw_sql import BulkInsert, JsonTable, decide_and_insert, execute
 from runtime.dates import midnight
 
-# Days of usage from which the pace is estimated.
 PACE_DAYS = 7
 
 
 class WalletQuerySet(models.QuerySet["Wallet"]):
-    def charge_all(self, costs: dict[int, int]) -> dict[int, tuple[int, int]]:
-        """Deduct costs by account. Return the balance left and the threshold by account.
+    def charge(self, account: Account, cost: int) -> tuple[int, int] | None:
+        """Return balance and threshold, or None if the balance is too low.
 
-        Leaves out accounts whose balance doesn't cover the cost. One conditional UPDATE checks and
-        changes the balance, so no transaction decides on a balance that another is changing.
+        One conditional UPDATE keeps transactions from deciding on a balance that another is
+        changing.
         """
-        rows = execute(_charge_sql(_IS_COVERED), [_COSTS.value(costs.items())])
-        return {account_id: (balance, threshold) for account_id, balance, threshold in rows}
+        rows = execute(_charge_sql(_IS_COVERED), [_COSTS.value([(account.pk, cost)])])
+        return (rows[0][1], rows[0][2]) if rows else None
 
     def charge_and_insert(
         self, costs: dict[int, int], *inserts: BulkInsert, skip_locked: bool
     ) -> dict[int, int]:
-        """Deduct costs and insert the rows of the accounts charged. Return the balances left.
+        """Deduct costs, insert the rows of the accounts charged, and return the balances.
 
-        Also leaves out wallets that become empty or reach their threshold, because an email has to
-        be queued in the same transaction, and with `skip_locked` those that another transaction has
-        locked, so that no account waits for another. Callers charge these with `charge_all`.
+        Leaves out wallets that don't cover the cost, that reach the threshold or zero (an email has
+        to be queued), and with `skip_locked` locked ones, so that no account waits for another.
         """
         value = _COSTS.value(costs.items())
         decision = _charge_sql(_NEEDS_NO_EMAIL, skip_locked=skip_locked)
@@ -48,14 +42,16 @@ class WalletQuerySet(models.QuerySet["Wallet"]):
         return {account_id: balance for account_id, balance, _ in rows}
 
     def add(self, account: Account, amount: int) -> None:
-        """Add incoming credits, which pay the debt first."""
+        """The credits pay the debt first."""
         paid_off = Least(F("debt"), Value(amount))
         self.filter(account=account).update(
-            balance=F("balance") + amount - paid_off, debt=F("debt") - paid_off
+            balance=F("balance") + amount - paid_off,
+            debt=F("debt") - paid_off,
+            announced_by_hold=None,
         )
 
     def deduct(self, account: Account, amount: int) -> None:
-        """Deduct outgoing credits. What exceeds the balance cancels holds, then becomes a debt."""
+        """What exceeds the balance cancels holds, then becomes a debt."""
         wallet = self.select_for_update().get(account=account)
         if wallet.held and amount > wallet.balance:
             wallet.free(Hold.objects.cancel_newest(account, amount - wallet.balance))
@@ -65,10 +61,7 @@ class WalletQuerySet(models.QuerySet["Wallet"]):
         wallet.save(update_fields=["balance", "held", "debt"])
 
     def with_totals(self, since: date | None = None) -> "WalletQuerySet":
-        """Annotate the totals of ledger and usage, of all time or since the beginning of a day.
-
-        Reads both in one statement, so they are consistent with the balance.
-        """
+        """Use one statement, so that the totals match the balance."""
         entries, hours = LedgerEntry.objects.all(), UseHour.objects.open()
         days = UseDay.objects.all()
         if since is not None:
@@ -81,43 +74,40 @@ class WalletQuerySet(models.QuerySet["Wallet"]):
         )
 
     def running_low(self, since: date) -> "WalletQuerySet":
-        """Return wallets of open accounts that soon run out of credits, the most urgent first.
-
-        These used credits since that day, and have less left than that or are at their threshold.
-        """
+        """Return wallets of open accounts at the threshold, or with less than requests used."""
         hours = UseHour.objects.open().filter(hour__gte=midnight(since))
         days = UseDay.objects.filter(day__gte=since)
+        used = _total(hours, "credits") + _total(days, "credits")
+        by_lists = _total(hours, "list_credits") + _total(days, "list_credits")
         in_use = self.filter(account__closed_at=None).annotate(
-            used=_total(hours, "credits") + _total(days, "credits")
+            used=used, used_by_requests=used - by_lists
         )
         threshold = Coalesce("low_balance_threshold", "usual_threshold")
-        low = Q(balance__lte=threshold) | Q(balance__lt=F("used"))
+        low = Q(balance__lte=threshold) | Q(balance__lt=F("used_by_requests"))
         share_left = Cast("balance", FloatField()) / F("used")
         return in_use.filter(low, used__gt=0).order_by(share_left, "-used", "account")
 
 
 class Wallet(models.Model):
-    """The wallet of an account, created when the account is opened."""
-
     account = models.OneToOneField(
         Account, primary_key=True, on_delete=models.CASCADE, related_name="wallet"
     )
-    # What the account can spend. Held credits are not part of it.
+    # Without held credits.
     balance = models.BigIntegerField(default=0)
     held = models.BigIntegerField(default=0, db_default=0)
-    # Credits deducted after they were spent. The next incoming credits pay it.
+    # Deductions of spent credits. New credits pay it off.
     debt = models.BigIntegerField(default=0)
-    # A balance that falls to the threshold sends an email. The first is the customer's, if set;
-    # the second is the plan's.
     low_balance_threshold = models.BigIntegerField(null=True, blank=True)
     usual_threshold = models.BigIntegerField(default=10)
+    # The balance in the last email about a hold since credits came in.
+    announced_by_hold = models.BigIntegerField(null=True, editable=False)
 
     objects = WalletQuerySet.as_manager()
 
     class Meta:
         permissions = [
             ("grant_credits", "Can grant credits"),
-            ("take_back_credits", "Can deduct credits"),
+            ("deduct_credits", "Can deduct credits"),
         ]
         constraints = [
             models.CheckConstraint(condition=Q(balance__gte=0), name="balance_is_not_negative"),
@@ -137,12 +127,17 @@ class Wallet(models.Model):
 
     @property
     def owned(self) -> int:
-        """Return the account's credits, held ones included. A debt is negative."""
         return self.balance + self.held - self.debt
 
     def hold(self, amount: int) -> None:
         self.balance -= amount
         self.held += amount
+
+    @property
+    def announces_hold(self) -> bool:
+        """After a release, a hold can cross a threshold again."""
+        announced = self.announced_by_hold
+        return announced is None or self.balance == 0 < announced
 
     def free(self, amount: int) -> None:
         self.hold(-amount)
@@ -154,10 +149,13 @@ class Wallet(models.Model):
 
     @cached_property
     def days_left(self) -> int | None:
-        """Return how long the balance lasts at the pace of the last week, or None without usage."""
+        """Return None if no requests used credits in the last week. Lists come irregularly."""
         since = timezone.now() - timedelta(days=PACE_DAYS)
         hours = UseHour.objects.filter(account=self.account_id, hour__gte=since)
-        week = hours.aggregate(used=Sum("credits"), first=Min("hour"))
+        week = hours.aggregate(
+            used=Sum(F("credits") - F("list_credits")),
+            first=Min("hour", filter=Q(calls__gt=F("list_calls"))),
+        )
         if not week["used"]:
             return None
         hours_in_use = max(24.0, (timezone.now() - week["first"]).total_seconds() / 3600)
@@ -177,9 +175,8 @@ _NEEDS_NO_EMAIL = f"balance > cost AND (balance <= {_THRESHOLD} OR balance - cos
 def _charge_sql(condition: str, *, skip_locked: bool = False) -> str:
     costs = _COSTS.table
     if connection.vendor == "postgresql":
-        # Locks wallets in one order, so that two transactions cannot deadlock.
-        # Every cost is in the range. PostgreSQL expects one row of a range, and reads wallets by
-        # their index; it would expect 100 rows of JSON, and read the whole table, twice.
+        # Locks wallets in one order, so that transactions can't deadlock. The range includes every
+        # cost. Without it, PostgreSQL expects 100 rows of JSON and scans the table.
         costs = f"""(
             SELECT account, cost FROM credits_wallet wallet JOIN {costs} ON account_id = account
             WHERE cost BETWEEN 0 AND {_MAX_COST}

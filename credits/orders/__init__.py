@@ -1,1 +1,0 @@
-"""Quote, place, fulfill, cancel, refund, and renew orders."""

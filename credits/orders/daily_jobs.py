@@ -1,8 +1,4 @@
-"""Renew or end paid plans, begin scheduled ones, and top up the Free plan. Daily jobs.
-
-Each account is one transaction that depends only on its state and the current date. So the job can
-run twice, and the next run makes up for a missed day. The rules are in credits/plans.
-"""
+"""The jobs depend only on state and date: missed days don't matter."""
 
 import logging
 from datetime import timedelta
@@ -11,7 +7,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from accounts.models import Account
-from credits.models import Order, Subscription
+from credits.models import Order, OrderKind, Subscription
 from credits.orders import placement
 from credits.plans import subscriptions
 from credits.plans.renewals import month_to_renew
@@ -21,7 +17,7 @@ logger = logging.getLogger(__name__)
 
 
 class RenewalsFailed(Exception):
-    """Raised with the ids of the accounts that failed, after all others were renewed."""
+    """Raised after all other accounts were renewed."""
 
 
 def renew_subscriptions() -> None:
@@ -39,12 +35,12 @@ def renew_subscriptions() -> None:
 def cancel_old_orders() -> None:
     """Cancel orders 60 days after their due date, and upgrades once their period is over.
 
-    Renewals are canceled when their plan ends.
+    Renewals end with their plan.
     """
     today = timezone.now().date()
-    pending = Order.objects.pending().exclude(kind=Order.Kind.RENEWAL)
+    pending = Order.objects.pending().exclude(kind=OrderKind.RENEWAL)
     old = pending.filter(due_on__lt=today - timedelta(days=60))
-    obsolete = pending.filter(kind=Order.Kind.UPGRADE, period_end__lte=today)
+    obsolete = pending.filter(kind=OrderKind.UPGRADE, period_end__lte=today)
     (old | obsolete).cancel()
 
 
@@ -59,7 +55,6 @@ def _renew(account: Account) -> None:
 
 
 def _place_renewal(subscription: Subscription) -> None:
-    """Place a renewal order for the next plan when it is due, unless one is pending."""
     plan, covered_until = subscription.next_plan, subscription.covered_until
     if covered_until is None or plan.is_free or subscription.renews_automatically:
         return
@@ -70,6 +65,6 @@ def _place_renewal(subscription: Subscription) -> None:
     )
     if month is None:
         return
-    pending = subscription.account.orders.pending().filter(kind=Order.Kind.RENEWAL)
+    pending = subscription.account.orders.pending().filter(kind=OrderKind.RENEWAL)
     if not pending.filter(plan=plan, period_start=month.start).exists():
         placement.place_renewal(subscription=subscription, plan=plan, month=month)

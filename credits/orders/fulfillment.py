@@ -1,45 +1,38 @@
-"""Fulfill paid orders: grant what they are for, once.
-
-Every report of a payment, from staff or a payment provider, calls `fulfill_order`.
-"""
-
 from django.db import transaction
 from django.utils import timezone
 
 from accounts import audit
 from accounts.models import User
 from credits import emails, services
-from credits.models import LedgerEntry, Order, Subscription
+from credits.models import EntryKind, LedgerEntry, Order, OrderKind, OrderState, Subscription
 from credits.orders import refunds
 from credits.plans import subscriptions
-
-Kind, State = Order.Kind, Order.State
 
 
 @transaction.atomic
 def fulfill_order(
     *, order: Order, actor: User | None = None, ip: str | None = None, **provider_ids: str
 ) -> bool:
-    """Mark an order paid and grant what it is for. Returns False if that was done before.
+    """Mark an order paid and grant what it is for. Return False if that was done before.
 
-    Grants once, even for concurrent calls. A canceled order is fulfilled too, because its money
-    has arrived. `provider_ids` are fields of the order with ids at the payment provider.
+    Canceled orders are fulfilled too: their money has arrived. `provider_ids`: fields of the order.
     """
     subscription = subscriptions.lock_subscription(order.account)
     order.refresh_from_db()
-    if order.state in (State.PAID, State.REFUNDED):
+    if order.state in (OrderState.PAID, OrderState.REFUNDED):
         return False
-    if order.kind in (Kind.PLAN, Kind.RENEWAL):
+    if order.kind in (OrderKind.PLAN, OrderKind.RENEWAL):
         month = subscriptions.assign_paid_month(subscription)
         order.period_start, order.period_end = month.start, month.end
-    order.state, order.paid_at = State.PAID, timezone.now()
+    order.state, order.paid_at = OrderState.PAID, timezone.now()
     order.assign_invoice_number()
     for name, value in provider_ids.items():
         setattr(order, name, value)
     order.save()
+    order.draw_invoice()
     _grant_credits(order, actor)
     if order.refunded_cents:
-        # The provider reported a partial refund before the payment.
+        # The provider reported a partial refund first.
         refunds.deduct_share(order, 0, None, "")
     _update_plan(order, subscription)
     audit.record(order.account, actor, "order.paid", str(order), ip)
@@ -50,11 +43,11 @@ def fulfill_order(
 def _grant_credits(order: Order, actor: User | None) -> None:
     if not order.credits:
         return
-    kind, source = LedgerEntry.Kind.PURCHASE, f"order:{order.public_id}"
-    if order.plan is not None and order.kind in (Kind.PLAN, Kind.RENEWAL):
-        kind = LedgerEntry.Kind.PLAN
+    kind, source = EntryKind.PURCHASE, f"order:{order.public_id}"
+    if order.plan is not None and order.kind in (OrderKind.PLAN, OrderKind.RENEWAL):
+        kind = EntryKind.PLAN
         period_source = f"plan:{order.plan.code}:{order.account.public_id}:{order.period_start}"
-        # Exists if the month was refunded and is bought again: then the order is the source.
+        # Exists if the month was refunded and is bought again.
         if not LedgerEntry.objects.filter(source=period_source).exists():
             source = period_source
     services.post_entry(
@@ -69,17 +62,13 @@ def _grant_credits(order: Order, actor: User | None) -> None:
 
 
 def _update_plan(order: Order, subscription: Subscription) -> None:
-    """Make a purchased plan the next plan, and recompute the current one.
-
-    A renewal leaves the next plan unchanged, unless it is paid after the plan ended, or on the day
-    it ends: then it brings the plan back.
-    """
+    """A renewal changes the next plan only if the paid one has ended."""
     today = timezone.now().date()
-    is_upgrade = order.kind == Kind.UPGRADE and order.ends_after(today)
-    is_new_plan = order.kind == Kind.PLAN or is_upgrade
+    is_upgrade = order.kind == OrderKind.UPGRADE and order.ends_after(today)
+    is_new_plan = order.kind == OrderKind.PLAN or is_upgrade
     is_back = subscription.next_plan.is_free and order.period_start == today
     if order.plan is not None and (is_new_plan or is_back):
         subscription.next_plan = order.plan
     if is_new_plan:
-        order.account.orders.pending().filter(kind=Kind.RENEWAL).cancel()
+        order.account.orders.pending().filter(kind=OrderKind.RENEWAL).cancel()
     subscriptions.recompute_plan(subscription)

@@ -1,8 +1,4 @@
-"""Place orders: on the terms of a quote, which is made again under the account's lock.
-
-Each operation on orders locks the account (`lock_subscription`), so that changes of an account's
-orders and plan serialize. Payments are in fulfillment.py, refunds in refunds.py.
-"""
+"""Place and cancel orders under the account's lock."""
 
 from datetime import date, timedelta
 
@@ -11,22 +7,19 @@ from django.db import transaction
 from django.utils import timezone
 
 from accounts import audit
-from accounts.models import Account, User
+from accounts.models import User
 from credits import emails
-from credits.models import CARD_CONSENT, Order, Pack, Plan, Subscription
+from credits.models import CARD_CONSENT, Order, OrderKind, OrderMethod, Pack, Plan, Subscription
 from credits.orders.buyers import Buyer, last_buyer
 from credits.orders.quotes import Quote, quote_again, quote_renewal
 from credits.plans import subscriptions
 from credits.plans.offers import OrderRefused
 from credits.plans.periods import Period
 
-Kind, Method = Order.Kind, Order.Method
-
 DAYS_TO_PAY = 14
 # Stripe Checkout sessions expire after 24 hours.
 CARD_DAYS_TO_PAY = 1
 MAX_PENDING_ORDERS = 10
-# Shown as who placed the order.
 AUTOMATIC_TOP_UP = "automatic top-up"
 
 
@@ -40,10 +33,10 @@ def place_order(
     saves_card: bool = False,
     ip: str | None = None,
 ) -> Order:
-    """Place an order, or return the one that this form has already placed.
+    """Place an order, or return the one that this form has placed.
 
-    Raises QuoteChanged if the terms are no longer those of the quote. `saves_card`: the actor has
-    agreed to CARD_CONSENT, for a pack that is paid by card.
+    Raises QuoteChanged if the terms have changed. `saves_card`: the actor has agreed to
+    CARD_CONSENT.
     """
     account = quote.account
     subscription = subscriptions.lock_subscription(account)
@@ -56,9 +49,13 @@ def place_order(
     if current.pending is not None:
         return current.pending
     if isinstance(current.item, Pack):
-        _refuse_too_many_pending(account)
-    elif current.kind == Kind.RENEWAL:
-        # Within the grace period, ordering a plan also makes it the next plan.
+        if account.orders.pending().count() >= MAX_PENDING_ORDERS:
+            raise OrderRefused(
+                f"Your account already has {MAX_PENDING_ORDERS} orders waiting for payment. "
+                "Pay or cancel one first."
+            )
+    elif current.kind == OrderKind.RENEWAL:
+        # In the grace period, ordering a plan also makes it the next plan.
         subscription.next_plan = current.item
         subscription.save(update_fields=["next_plan"])
     order = _create_order(current, subscription, buyer, actor.email, form_token)
@@ -74,21 +71,18 @@ def place_order(
 def place_renewal(
     *, subscription: Subscription, plan: Plan, month: Period, paid_cents: int | None = None
 ) -> Order:
-    """Place a renewal order, replacing a pending one. The caller has locked the account.
-
-    `paid_cents` is what a provider that renews automatically was paid. The daily job omits it.
-    """
+    """Replace a pending renewal. The caller has locked the account."""
     account = subscription.account
     quote = quote_renewal(account, plan, month, paid_cents)
     order = _create_order(quote, subscription, last_buyer(account), placed_by="system")
-    if order.method == Method.STRIPE and paid_cents is None:
+    if order.method == OrderMethod.STRIPE and paid_cents is None:
         emails.queue_invoice(order=order)
     return order
 
 
 @transaction.atomic
 def place_automatic_order(*, quote: Quote) -> Order:
-    """Place an order of an automatic top-up, with the buyer of the account's last order."""
+    """Place an order with the last order's buyer."""
     account = quote.account
     subscription = subscriptions.lock_subscription(account)
     order = _create_order(quote, subscription, last_buyer(account), placed_by=AUTOMATIC_TOP_UP)
@@ -98,20 +92,12 @@ def place_automatic_order(*, quote: Quote) -> Order:
 
 @transaction.atomic
 def cancel_order(*, order: Order, actor: User | None = None, ip: str | None = None) -> bool:
-    """Cancel a pending order. Returns False if it is no longer pending."""
+    """Return False if the order isn't pending."""
     subscriptions.lock_subscription(order.account)
     if not Order.objects.pending().filter(pk=order.pk).cancel():
         return False
     audit.record(order.account, actor, "order.cancelled", str(order), ip)
     return True
-
-
-def _refuse_too_many_pending(account: Account) -> None:
-    if account.orders.pending().count() >= MAX_PENDING_ORDERS:
-        raise OrderRefused(
-            f"Your account already has {MAX_PENDING_ORDERS} orders waiting for payment. "
-            "Pay or cancel one first."
-        )
 
 
 def _create_order(
@@ -121,9 +107,8 @@ def _create_order(
     placed_by: str,
     form_token: str | None = None,
 ) -> Order:
-    """Create the order and cancel those that it replaces."""
     Order.objects.pending().filter(pk__in=[order.pk for order in quote.replaced]).cancel()
-    item, period, is_invoice = quote.item, quote.period, quote.method == Method.INVOICE
+    item, period, is_invoice = quote.item, quote.period, quote.method == OrderMethod.INVOICE
     order = Order(
         account=quote.account,
         kind=quote.kind,
@@ -150,11 +135,11 @@ def _create_order(
         order.assign_invoice_number()
         emails.queue_invoice(order=order)
     order.save()
+    order.draw_invoice()
     return order
 
 
 def _names_on_invoice(buyer: Buyer) -> dict[str, str]:
-    """Return the order's columns with buyer and seller, which stay as they are today."""
     return {
         "buyer_name": buyer.name,
         "buyer_address": buyer.address,
@@ -167,7 +152,7 @@ def _names_on_invoice(buyer: Buyer) -> dict[str, str]:
 
 
 def _due_on(quote: Quote, subscription: Subscription) -> date:
-    if quote.kind == Kind.RENEWAL and quote.period:
+    if quote.kind == OrderKind.RENEWAL and quote.period:
         return subscriptions.renewal_due_date(subscription, quote.period.start)
-    days = DAYS_TO_PAY if quote.method == Method.INVOICE else CARD_DAYS_TO_PAY
+    days = DAYS_TO_PAY if quote.method == OrderMethod.INVOICE else CARD_DAYS_TO_PAY
     return timezone.now().date() + timedelta(days=days)

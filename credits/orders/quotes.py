@@ -1,5 +1,3 @@
-"""Quote a pack or a plan: the terms that its page shows, and that an order placed from it has."""
-
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -8,41 +6,38 @@ from django.conf import settings
 from django.utils import timezone
 
 from accounts.models import Account
-from credits.models import Order, Pack, Plan, Subscription
-from credits.money import Amount, with_tax, without_tax
+from credits.models import Order, OrderKind, OrderMethod, OrderState, Pack, Plan, Subscription
+from credits.money import TaxedPrice, with_tax, without_tax
 from credits.orders.buyers import Buyer, last_buyer
 from credits.orders.tax import Tax, has_vat_ids, tax_for
-from credits.plans.offers import Offer, OrderRefused, offer_pack, offer_plan, offer_renewal
+from credits.plans.offers import OrderOffer, OrderRefused, offer_pack, offer_plan, offer_renewal
 from credits.plans.periods import Period
 from credits.plans.subscriptions import current_status, load_coverage
-
-Kind, Method = Order.Kind, Order.Method
 
 
 @dataclass(frozen=True)
 class Quote:
     account: Account
     item: Pack | Plan
-    kind: Order.Kind
+    kind: OrderKind
     description: str
     credits: int
     requests_per_minute: int
-    amount: Amount
+    amount: TaxedPrice
     tax: Tax
-    # The rate for buyers in the seller's country.
+    # The tax rate for buyers in the seller's country.
     usual_rate: Decimal
     currency: str
-    method: Order.Method
-    # Upgrades and renewals only: the days they are sold for.
+    method: OrderMethod
+    # The days of an upgrade or renewal.
     period: Period | None
-    # The pending orders that ordering this cancels.
+    # Orders that this one cancels.
     replaced: tuple[Order, ...]
-    # The pending order for this plan on the same terms, which isn't placed a second time.
+    # A pending order on the same terms, which isn't placed again.
     pending: Order | None = None
 
     @property
     def terms(self) -> str:
-        """Return what the customer agrees to. The order form carries it."""
         days = f"{self.period.start} {self.period.end}" if self.period else "none"
         net = f"{self.amount.net_cents} {self.currency} net of {self.usual_rate}"
         limit = self.requests_per_minute
@@ -51,17 +46,15 @@ class Quote:
 
     @property
     def can_save_card(self) -> bool:
-        """Return whether the customer is asked to save the card. That of a plan always is."""
-        return self.kind == Kind.PACK and self.method == Method.STRIPE
+        """Return whether to ask about the card, which plans always save."""
+        return self.kind == OrderKind.PACK and self.method == OrderMethod.STRIPE
 
     def differs_in_tax(self, terms: str) -> bool:
-        """Return whether these are the terms for another country or VAT ID."""
+        """Return whether only the country or VAT ID differs."""
         return terms != self.terms and terms.rpartition("; ")[0] == self.terms.rpartition("; ")[0]
 
 
 class QuoteChanged(OrderRefused):
-    """Raised if the terms are no longer those that the page showed."""
-
     def __init__(self) -> None:
         super().__init__(
             "The terms have changed since you opened this page, so your order wasn't placed. "
@@ -70,22 +63,26 @@ class QuoteChanged(OrderRefused):
 
 
 def quote(account: Account, item: Pack | Plan, buyer: Buyer | None = None) -> Quote:
-    """Return the terms on which the account can buy the item now, or raise OrderRefused.
-
-    `buyer` is the one of the account's last order unless the customer has entered another one.
-    """
+    """Quote today's terms, or raise OrderRefused. `buyer`: by default the last order's."""
     tax = _tax(buyer or last_buyer(account))
     if isinstance(item, Pack):
         return _quote(account, item, offer_pack(item), tax)
     subscription = Subscription.objects.with_plans().get(account=account)
-    offer = _offer_plan(item, subscription)
+    coverage = load_coverage(account)
+    offer = offer_plan(
+        item,
+        coverage=coverage,
+        status=current_status(subscription, coverage),
+        started_on=subscription.started_on,
+        day=timezone.now().date(),
+    )
     new = _quote(account, item, offer, tax, _orders_to_replace(account, offer.kind))
     pending = _find_pending(new, item)
     return replace(new, pending=pending, replaced=()) if pending else new
 
 
 def quote_again(shown: Quote, buyer: Buyer | None = None) -> Quote:
-    """Quote the same item from its current row, or raise QuoteChanged if the terms differ."""
+    """Raise QuoteChanged if the terms differ."""
     packs, plans = Pack.objects.offered(), Plan.objects.offered()
     rows = packs if isinstance(shown.item, Pack) else plans
     item = rows.filter(pk=shown.item.pk).first()
@@ -100,15 +97,14 @@ def quote_again(shown: Quote, buyer: Buyer | None = None) -> Quote:
 def quote_renewal(
     account: Account, plan: Plan, month: Period, paid_cents: int | None = None
 ) -> Quote:
-    """Quote a further month. `paid_cents` is what a provider was paid that renews automatically."""
+    """`paid_cents` is what a provider was paid."""
     tax = _renewal_tax(account, plan, paid_cents)
     net_cents = without_tax(paid_cents, tax.rate) if paid_cents is not None else None
-    renewals = account.orders.pending().filter(kind=Kind.RENEWAL)
+    renewals = account.orders.pending().filter(kind=OrderKind.RENEWAL)
     return _quote(account, plan, offer_renewal(plan, month, net_cents), tax, renewals)
 
 
 def price_with_tax(account: Account, plan: Plan) -> int:
-    """Return the cents that a month of the plan costs the account."""
     return with_tax(plan.price_cents, _tax(last_buyer(account)).rate).total_cents
 
 
@@ -118,11 +114,11 @@ def _tax(buyer: Buyer) -> Tax:
 
 
 def _renewal_tax(account: Account, plan: Plan, paid_cents: int | None) -> Tax:
-    """Return today's tax, or the last order's if the provider doesn't know the new price yet."""
+    """Return today's tax, or the last order's if its price was paid."""
     tax = _tax(last_buyer(account))
     if paid_cents in (None, with_tax(plan.price_cents, tax.rate).total_cents):
         return tax
-    last = account.orders.filter(plan=plan, state=Order.State.PAID).first()
+    last = account.orders.filter(plan=plan, state=OrderState.PAID).first()
     if last is None or last.total_cents != paid_cents:
         return tax
     return Tax(last.tax_rate, last.tax_reason)
@@ -132,21 +128,10 @@ def _usual_rate() -> Decimal:
     return Decimal(str(settings.TAX_RATE))
 
 
-def _offer_plan(plan: Plan, subscription: Subscription) -> Offer:
-    coverage = load_coverage(subscription.account)
-    return offer_plan(
-        plan,
-        coverage=coverage,
-        status=current_status(subscription, coverage),
-        started_on=subscription.started_on,
-        day=timezone.now().date(),
-    )
-
-
-def _orders_to_replace(account: Account, kind: Order.Kind) -> Iterable[Order]:
-    """Return the pending plan orders. A renewal stays pending until an upgrade is paid."""
+def _orders_to_replace(account: Account, kind: OrderKind) -> Iterable[Order]:
+    """A renewal stays pending until an upgrade is paid."""
     pending = account.orders.pending().for_plans()
-    return pending if kind == Kind.RENEWAL else pending.exclude(kind=Kind.RENEWAL)
+    return pending if kind == OrderKind.RENEWAL else pending.exclude(kind=OrderKind.RENEWAL)
 
 
 def _find_pending(quote: Quote, plan: Plan) -> Order | None:
@@ -164,7 +149,7 @@ def _find_pending(quote: Quote, plan: Plan) -> Order | None:
 
 
 def _quote(
-    account: Account, item: Pack | Plan, offer: Offer, tax: Tax, replaced: Iterable[Order] = ()
+    account: Account, item: Pack | Plan, offer: OrderOffer, tax: Tax, replaced: Iterable[Order] = ()
 ) -> Quote:
     return Quote(
         account=account,
@@ -177,7 +162,7 @@ def _quote(
         tax=tax,
         usual_rate=_usual_rate(),
         currency=settings.CURRENCY,
-        method=Method.STRIPE if settings.STRIPE_SECRET_KEY else Method.INVOICE,
+        method=OrderMethod.STRIPE if settings.STRIPE_SECRET_KEY else OrderMethod.INVOICE,
         period=offer.period,
         replaced=tuple(replaced),
     )

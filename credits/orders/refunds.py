@@ -1,27 +1,19 @@
-"""Refund orders: deduct their credits, and end a plan that is no longer paid for."""
-
 from django.db import transaction
 from django.utils import timezone
 
 from accounts import audit
 from accounts.models import User
 from credits import emails, services
-from credits.models import LedgerEntry, Order, Plan, Refund, Subscription
+from credits.models import EntryKind, Order, OrderKind, OrderState, Plan, Refund, Subscription
 from credits.plans import subscriptions
 from credits.plans.offers import OrderRefused
-
-Kind, State = Order.Kind, Order.State
 
 
 @transaction.atomic
 def refund_part(
     *, order: Order, cents: int, actor: User, reason: str, ip: str | None = None
 ) -> bool:
-    """Record a refund of these cents by staff, in addition to what `order` was refunded before.
-
-    The order is as the staff user saw it. Returns False if this refund was recorded before, by a
-    second submission or by the provider's event, and raises OrderRefused after another refund.
-    """
+    """Return False if a second submission or the provider's event recorded the refund before."""
     seen, total = order.refunded_cents, order.refunded_cents + cents
     subscriptions.lock_subscription(order.account)
     recorded = Order.objects.values_list("refunded_cents", flat=True).get(pk=order.pk)
@@ -42,11 +34,9 @@ def refund_order(
     ip: str | None = None,
     reported_by_provider: bool = False,
 ) -> bool:
-    """Record a refund, and deduct its share of the credits. Spent credits become a debt.
+    """`cents` is the total refunded so far, by default all.
 
-    `cents` is the total refunded so far, by default the whole order. Returns False if no more is
-    refunded than before. A provider may report a refund before the payment: then nothing is
-    deducted here, and `fulfill_order` grants the rest or, after a full refund, nothing.
+    If the provider reports the refund before the payment, `fulfill_order` grants the rest.
     """
     subscription = subscriptions.lock_subscription(order.account)
     order.refresh_from_db()
@@ -58,41 +48,40 @@ def refund_order(
     was_paid, refunded_before = order.is_paid, order.refunded_cents
     order.refunded_cents = cents
     if cents == order.total_cents:
-        order.state, order.refunded_at = State.REFUNDED, timezone.now()
+        order.state, order.refunded_at = OrderState.REFUNDED, timezone.now()
     order.save()
     Refund.objects.create(order=order, cents=cents - refunded_before)
+    order.draw_invoice()
     deducted = deduct_share(order, refunded_before, actor, reason) if was_paid else 0
-    if order.state == State.REFUNDED:
+    if order.state == OrderState.REFUNDED:
         _end_refunded_plan(order, subscription)
     target = f"{order}: {reason}" if reason else str(order)
     audit.record(order.account, actor, "order.refunded", target, ip)
-    plan = subscription.plan if order.state == State.REFUNDED and order.plan else None
+    plan = subscription.plan if order.state == OrderState.REFUNDED and order.plan else None
     emails.queue_refund(order=order, cents=cents - refunded_before, credits=deducted, plan=plan)
     return True
 
 
 def _end_refunded_plan(order: Order, subscription: Subscription) -> None:
-    """Make the plan that is still paid for the next plan, and recompute the current one.
-
-    Refunding a month that is over changes neither.
-    """
     today = timezone.now().date()
-    if order.kind != Kind.PACK and order.ends_after(today):
+    if order.kind != OrderKind.PACK and order.ends_after(today):
         remaining = subscriptions.load_coverage(order.account).plan_on(today)
         subscription.next_plan = remaining or Plan.objects.free()
-        # Renewals and upgrades continue the refunded plan. An order for another plan stays pending.
-        dependent = order.account.orders.pending().filter(kind__in=(Kind.RENEWAL, Kind.UPGRADE))
+        # Renewals and upgrades continue the plan. An order for another plan stays pending.
+        dependent = order.account.orders.pending().filter(
+            kind__in=(OrderKind.RENEWAL, OrderKind.UPGRADE)
+        )
         dependent.cancel()
     subscriptions.recompute_plan(subscription)
 
 
 def require_refundable(order: Order) -> None:
-    """Raise OrderRefused if a paid upgrade depends on the order's month."""
-    if order.kind in (Kind.PACK, Kind.UPGRADE) or order.period_start is None:
+    """Refuse if a paid upgrade depends on the order's month."""
+    if order.kind in (OrderKind.PACK, OrderKind.UPGRADE) or order.period_start is None:
         return
     upgrade = order.account.orders.filter(
-        kind=Kind.UPGRADE,
-        state=State.PAID,
+        kind=OrderKind.UPGRADE,
+        state=OrderState.PAID,
         period_start__lt=order.period_end,
         period_end__gt=max(order.period_start, timezone.now().date()),
     ).first()
@@ -101,21 +90,17 @@ def require_refundable(order: Order) -> None:
 
 
 def share_of_credits(order: Order, refunded_before: int, refunded_cents: int) -> int:
-    """Return the credits to deduct: the same share as of the money, less those deducted before.
-
-    Counted from the totals, so several partial refunds deduct what one full refund would.
-    """
+    """Partial refunds add up to a full one."""
     total = order.total_cents
     return order.credits * refunded_cents // total - order.credits * refunded_before // total
 
 
 def deduct_share(order: Order, refunded_before: int, actor: User | None, reason: str) -> int:
-    """Deduct the share of the credits that is refunded now, and return it."""
     share = share_of_credits(order, refunded_before, order.refunded_cents)
     if share:
         services.post_entry(
             account=order.account,
-            kind=LedgerEntry.Kind.REFUND,
+            kind=EntryKind.REFUND,
             amount=share,
             source=f"refund:{order.public_id}:{order.refunded_cents}",
             actor=actor,

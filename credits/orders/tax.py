@@ -1,8 +1,4 @@
-"""Which tax an order has, from the countries of seller and buyer. Pure.
-
-The rules are those for services that are supplied electronically. We check the form of a VAT ID,
-not that it is registered.
-"""
+"""A VAT ID's form is checked, not its registration."""
 
 from decimal import Decimal
 from typing import NamedTuple
@@ -16,7 +12,7 @@ REVERSE_CHARGE = "Reverse charge"
 
 class Tax(NamedTuple):
     rate: Decimal
-    # Why there is none, or nothing if it is the seller's usual rate.
+    # Why there is no tax. Empty at the usual rate.
     reason: str = ""
 
 
@@ -25,10 +21,7 @@ class InvalidVatId(ValueError):
 
 
 def tax_for(seller_country: str, buyer_country: str, vat_id: str, rate: Decimal) -> Tax:
-    """Return the tax of an order. `vat_id` has been checked, or is empty.
-
-    Buyers without a country, from before it was asked for, pay the usual rate.
-    """
+    """`vat_id` has been checked, or is empty."""
     if not (rate and seller_country and buyer_country) or seller_country == buyer_country:
         return Tax(rate)
     if not {seller_country, buyer_country} <= EU:
@@ -37,18 +30,12 @@ def tax_for(seller_country: str, buyer_country: str, vat_id: str, rate: Decimal)
 
 
 def has_vat_ids(country: str) -> bool:
-    """Return whether the country's VAT ids are checked.
-
-    The United Kingdom's aren't, Northern Ireland's XI included: for services it is outside the EU.
-    """
+    """For services, Northern Ireland is outside the EU."""
     return country in EU
 
 
 def parse_vat_id(country: str, text: str) -> str:
-    """Return the VAT ID in its usual form, as in `DE136695976`, or raise InvalidVatId.
-
-    The prefix may be omitted. Greek ids begin with EL, and GR is accepted.
-    """
+    """Return the ID as in `DE136695976`. Its prefix may be omitted."""
     prefix = "EL" if country == "GR" else country
     number = "".join(letter for letter in text.upper() if letter not in " .-/")
     if country == "GR":

@@ -1,7 +1,4 @@
-"""Payment methods, one module each. Other packages don't know the provider.
-
-An order stores its method. A method that learns of a payment calls `fulfillment.fulfill_order`.
-"""
+"""Other packages don't know the payment provider."""
 
 import logging
 from typing import Protocol
@@ -10,13 +7,20 @@ from django.conf import settings
 from django.db import transaction
 
 from accounts.models import Account, User
-from credits.models import CardToDetach, Order, ProviderCancellation, SavedCard, Subscription
+from credits.models import (
+    CardToDetach,
+    Order,
+    OrderMethod,
+    ProviderCancellation,
+    SavedCard,
+    Subscription,
+)
 
 logger = logging.getLogger(__name__)
 
 
 class PaymentUnavailable(Exception):
-    """Raised if the provider refuses or doesn't respond. The text is shown to the user."""
+    """Raised with a text for the user if the provider refuses or doesn't respond."""
 
 
 class PaymentMethod(Protocol):
@@ -24,15 +28,15 @@ class PaymentMethod(Protocol):
         """Prepare the payment, for example its page. Idempotent."""
 
     def withdraw(self, order: Order) -> None:
-        """Prevent the payment of an order that was canceled."""
+        """Prevent the payment of a canceled order."""
 
     def refund(self, order: Order, cents: int) -> None:
-        """Return this much, in addition to what was refunded before. Idempotent until recorded."""
+        """Return this much more money. Idempotent until the refund is recorded."""
 
 
 def get_payment_method(order: Order) -> PaymentMethod:
-    # Stripe's library is large, so it is imported only if it is used.
-    if order.method == Order.Method.STRIPE:
+    # Stripe's library is large. Import it only if it is used.
+    if order.method == OrderMethod.STRIPE:
         from credits.payments.stripe import Stripe
 
         return Stripe()
@@ -42,14 +46,13 @@ def get_payment_method(order: Order) -> PaymentMethod:
 
 
 def open_card_page(account: Account) -> str:
-    """Return the URL of the provider's page that saves a card."""
     from credits.payments import stripe_cards
 
     return stripe_cards.open_card_page(account)
 
 
 def sync_with_provider(account: Account) -> None:
-    """Send an account's changes of plan and card to the payment provider. Idempotent."""
+    """Send changes of plan and card to the provider. Idempotent."""
     if settings.STRIPE_SECRET_KEY:
         from credits.payments.stripe import sync_with_stripe
         from credits.payments.stripe_cards import sync_cards
@@ -59,12 +62,10 @@ def sync_with_provider(account: Account) -> None:
 
 
 def sync_with_provider_on_commit(*, account: Account, actor: User) -> None:
-    """Stop the provider's charges once the closing of an account is committed. A hook."""
     transaction.on_commit(lambda: try_sync(account))
 
 
 def sync_all_with_provider() -> None:
-    """Send the provider every change that failed to sync before. A daily job."""
     renewing = Subscription.objects.exclude(provider_subscription="").values("account")
     canceling = ProviderCancellation.objects.values("account")
     detaching = CardToDetach.objects.values("account")
@@ -75,9 +76,7 @@ def sync_all_with_provider() -> None:
 
 
 def try_sync(account: Account) -> None:
-    """Send changes to the provider now, or leave them to the daily job."""
     try:
         sync_with_provider(account)
     except PaymentUnavailable:
-        # The daily job tries again. One failure must not stop the other accounts.
         logger.warning("Failed to sync %s with the payment provider", account.public_id)

@@ -1,8 +1,5 @@
-"""Pay the orders of automatic top-ups with the saved card, in the background worker.
-
-The row of settings is claimed, so an account is in one worker at a time. The order is stored before
-anything is sent to Stripe: if the worker dies, another one finds it after the lease, asks Stripe
-about its payment, and continues. The webhook may report the payment first.
+"""A worker stores the order before it sends anything to Stripe: if the worker dies, another asks
+Stripe about the payment, and continues.
 """
 
 import logging
@@ -19,12 +16,12 @@ from credits.automatic_top_ups import orders, rules
 from credits.models import AutomaticOrder, AutomaticTopUp, Order, SavedCard
 from credits.orders import fulfillment
 from credits.payments import PaymentUnavailable
-from credits.payments.off_session import Payment, Status
+from credits.payments.off_session import Status
 
 logger = logging.getLogger(__name__)
 
 INTERVAL_SECONDS = 3.0
-# After a failed request, for this account and for this worker, which has other work to do.
+# The account's and the worker's delay after a failed request.
 RETRY_AFTER = timedelta(minutes=1)
 
 
@@ -40,7 +37,6 @@ class _Schedule:
 
 
 def pay_automatic_orders(*, is_stopping: Callable[[], bool]) -> None:
-    """Place and pay the orders that are due. A hook of the background worker."""
     if not settings.STRIPE_SECRET_KEY or not _Schedule.is_due():
         return
     if not pay_due_orders(is_stopping):
@@ -48,7 +44,7 @@ def pay_automatic_orders(*, is_stopping: Callable[[], bool]) -> None:
 
 
 def pay_due_orders(is_stopping: Callable[[], bool] = lambda: False) -> bool:
-    """Place and pay all orders that are due. Returns False if Stripe is unavailable."""
+    """Return False if Stripe is unavailable."""
     while not is_stopping():
         top_up = AutomaticTopUp.objects.claim()
         if top_up is None:
@@ -59,7 +55,7 @@ def pay_due_orders(is_stopping: Callable[[], bool] = lambda: False) -> bool:
             _release(top_up, retry_after=RETRY_AFTER)
             return False
         except DatabaseError:
-            # The worker waits for the database. The lease ends.
+            # The lease expires.
             raise
         except Exception:
             logger.exception("Failed to top up %s", top_up.account.public_id)
@@ -76,7 +72,7 @@ def _release(top_up: AutomaticTopUp, retry_after: timedelta | None) -> None:
 
 
 def _place_and_pay(top_up: AutomaticTopUp) -> bool:
-    """Return False if the outcome of the payment has to be looked up later."""
+    """Return False if the payment hasn't ended."""
     if top_up.open_order is not None:
         return _pay(top_up, top_up.open_order.automatic)
     if not _close_unpaid_orders(top_up):
@@ -89,10 +85,7 @@ def _place_and_pay(top_up: AutomaticTopUp) -> bool:
 
 
 def _close_unpaid_orders(top_up: AutomaticTopUp) -> bool:
-    """Close the payment pages of orders that the next one replaces.
-
-    Returns False if one of them has been paid, which its event will report.
-    """
+    """Return False if a replaced order was paid, as its event reports."""
     if rules.find_obstacle(top_up) is not None:
         return True
     from credits.payments.stripe import Stripe
@@ -102,15 +95,16 @@ def _close_unpaid_orders(top_up: AutomaticTopUp) -> bool:
 
 
 def _pay(top_up: AutomaticTopUp, automatic: AutomaticOrder) -> bool:
-    # Stripe's library is large, so it is imported only if it is used.
+    # Stripe's library is large.
     from credits.payments import stripe_off_session as stripe
 
     order, wanted = automatic.order, rules.is_wanted(top_up)
     if not wanted and not automatic.provider_intent:
-        # Stripe can't have charged the card: payments are confirmed once their id is stored.
+        # Payments are confirmed after their id is stored, so the card wasn't charged.
         orders.record_abandoned(order)
         return True
-    payment = stripe.find_or_create_payment(automatic, _find_customer(automatic))
+    card = SavedCard.objects.filter(provider_card=automatic.provider_card).first()
+    payment = stripe.find_or_create_payment(automatic, card.provider_customer if card else "")
     if payment.intent and not automatic.provider_intent:
         automatic.provider_intent = payment.intent
         automatic.save(update_fields=["provider_intent"])
@@ -120,11 +114,6 @@ def _pay(top_up: AutomaticTopUp, automatic: AutomaticOrder) -> bool:
             payment = stripe.confirm_payment(automatic)
         else:
             payment = stripe.cancel_payment(automatic.provider_intent)
-    return _record(order, payment)
-
-
-def _record(order: Order, payment: Payment) -> bool:
-    """Record how a payment ended. Returns False if it hasn't."""
     if payment.status == Status.PAID:
         record_payment(order, payment.intent)
     elif payment.status == Status.FAILED:
@@ -136,11 +125,5 @@ def _record(order: Order, payment: Payment) -> bool:
 
 @transaction.atomic
 def record_payment(order: Order, intent: str) -> None:
-    """Fulfill an order that was paid with the saved card. Safe to repeat."""
     fulfillment.fulfill_order(order=order, provider_payment=intent)
     orders.record_paid(order)
-
-
-def _find_customer(automatic: AutomaticOrder) -> str:
-    card = SavedCard.objects.filter(provider_card=automatic.provider_card).first()
-    return card.provider_customer if card else ""

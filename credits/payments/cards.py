@@ -1,7 +1,4 @@
-"""The card that an account has saved: agree, save, replace, remove.
-
-Changes reach the provider after the commit, or with the daily job if it was unavailable.
-"""
+"""Changes are synced with the provider after the commit, or daily."""
 
 from dataclasses import asdict, dataclass
 
@@ -18,8 +15,6 @@ from credits.plans import subscriptions
 
 @dataclass(frozen=True)
 class NewCard:
-    """A card that a customer has entered at the provider."""
-
     provider_card: str
     provider_customer: str
     brand: str
@@ -34,10 +29,7 @@ def record_consent(*, account: Account, actor: User, ip: str | None = None) -> N
 
 @transaction.atomic
 def save_card(*, account: Account, new: NewCard, provider_subscription: str = "") -> None:
-    """Save a card in place of the former one. Safe to repeat.
-
-    `provider_subscription`: the one that the provider renews with this card already.
-    """
+    """`provider_subscription` is renewed with this card already."""
     subscription = subscriptions.lock_subscription(account)
     former = SavedCard.objects.filter(account=account).first()
     if former is not None and former.provider_card == new.provider_card:
@@ -47,12 +39,12 @@ def save_card(*, account: Account, new: NewCard, provider_subscription: str = ""
         return
     if former is not None:
         _detach(account, former.provider_card)
-    # A card that is saved again must not be detached by a request from before.
+    # A card that is saved again must not be detached.
     CardToDetach.objects.filter(provider_card=new.provider_card).delete()
     values = {
         **asdict(new),
         "saved_at": timezone.now(),
-        # Nothing to renew, or renewed with this card.
+        # True if there is nothing to renew, or this card renews it.
         "pays_renewals": subscription.provider_subscription in ("", provider_subscription),
     }
     card, _ = SavedCard.objects.update_or_create(account=account, defaults=values)
@@ -62,7 +54,7 @@ def save_card(*, account: Account, new: NewCard, provider_subscription: str = ""
 
 @transaction.atomic
 def remove_card(*, account: Account, actor: User | None, ip: str | None = None) -> bool:
-    """Remove the card, here and at the provider. Returns False if there is none."""
+    """Return False if there is no card."""
     subscriptions.lock_subscription(account)
     card = SavedCard.objects.filter(account=account).first()
     if card is None:
@@ -74,19 +66,17 @@ def remove_card(*, account: Account, actor: User | None, ip: str | None = None) 
 
 
 def forget_card(*, account: Account) -> None:
-    """Remove the card of an account that is erased. A hook."""
     remove_card(account=account, actor=None)
 
 
 @transaction.atomic
 def forget_detached_card(provider_card: str) -> None:
-    """Remove a card that was detached at the provider."""
     cards = SavedCard.objects.filter(provider_card=provider_card or "none")
     card = cards.select_related("account").first()
     if card is None:
         return
     subscriptions.lock_subscription(card.account)
-    # By now a member may have removed or replaced it.
+    # A member may have replaced it before the lock was taken.
     deleted, _ = cards.delete()
     if deleted:
         audit.record(card.account, None, "card.removed", str(card))

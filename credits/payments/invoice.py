@@ -2,11 +2,7 @@ from credits.models import Order
 
 
 class Invoice:
-    """Payment by bank transfer. Needs no provider.
-
-    The order is the invoice, emailed in the transaction that places it. Staff mark it paid once
-    the money arrives.
-    """
+    """Payment by bank transfer, which staff record."""
 
     def begin(self, order: Order) -> None:
         """Do nothing: the invoice has the payment details."""
@@ -15,4 +11,4 @@ class Invoice:
         """Do nothing: the invoice shows that it is canceled."""
 
     def refund(self, order: Order, cents: int) -> None:
-        """Do nothing: staff transfer the money manually."""
+        """Do nothing: staff transfer the money."""

@@ -1,4 +1,4 @@
-"""How a payment with the saved card ends, without the library of a provider."""
+"""How payments with a saved card end, without Stripe's library."""
 
 from dataclasses import dataclass
 from enum import StrEnum, auto
@@ -16,8 +16,6 @@ class Status(StrEnum):
 
 @dataclass(frozen=True)
 class Payment:
-    # The provider's id.
     intent: str
     status: Status
-    # The provider's code for a failure.
     failure: str = ""

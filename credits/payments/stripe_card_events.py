@@ -1,5 +1,3 @@
-"""Handle Stripe's events about saved cards, and about payments by card that fail."""
-
 import logging
 from contextlib import suppress
 
@@ -31,10 +29,7 @@ logger = logging.getLogger(__name__)
 
 
 def fetch_card(session: Payload) -> NewCard | None:
-    """Ask Stripe for the card that a session of ours has saved.
-
-    An order is fulfilled even if Stripe doesn't respond: its card is just not shown.
-    """
+    """Return the card to save. If Stripe doesn't respond, the order doesn't wait."""
     mode, setup = get_text(session, "mode"), get_text(session, "setup_intent")
     if find_account(session) is None:
         return None
@@ -47,7 +42,6 @@ def fetch_card(session: Payload) -> NewCard | None:
 
 
 def _fetch_card_that_paid(session: Payload, mode: str) -> NewCard | None:
-    """Return the card that renews a plan, or that was saved with consent while paying."""
     subscription, payment = get_text(session, "subscription"), get_text(session, "payment_intent")
     if mode == "subscription" and subscription:
         return fetch_card_of_subscription(subscription)
@@ -58,7 +52,6 @@ def _fetch_card_that_paid(session: Payload, mode: str) -> NewCard | None:
 
 
 def on_card_entered(session: Payload) -> None:
-    """Save the card of a session, which `fetch_card` has put into it."""
     account, card = find_account(session), session.get("card")
     if account is not None and card is not None:
         subscription = get_text(session, "subscription")
@@ -66,7 +59,6 @@ def on_card_entered(session: Payload) -> None:
 
 
 def on_card_updated(method: Payload) -> None:
-    """Store a new expiry date, which banks report for a replaced card."""
     card = SavedCard.objects.filter(provider_card=get_text(method, "id") or "none").first()
     details = get_object(method, "card")
     month, year = get_int(details, "exp_month"), get_int(details, "exp_year")
@@ -83,7 +75,7 @@ def on_card_detached(method: Payload) -> None:
 
 
 def on_payment_succeeded(intent: Payload) -> None:
-    """Fulfill an order that was paid with the saved card. Checkout reports its own payments."""
+    """Checkout's payments have other events."""
     order, intent_id = find_order(intent), get_text(intent, "id")
     if order is None or not intent_id or not _is_automatic(intent, order):
         return

@@ -1,5 +1,3 @@
-"""Saved cards at Stripe: the page that saves one, what Stripe says about it, and its removal."""
-
 from contextlib import suppress
 from typing import Any
 
@@ -11,10 +9,18 @@ from credits.models import CardToDetach, SavedCard, Subscription
 from credits.payments.cards import NewCard
 from credits.payments.stripe_client import get_client, handle_stripe_errors
 
+_BRANDS = {
+    "amex": "American Express",
+    "diners": "Diners Club",
+    "jcb": "JCB",
+    "mastercard": "Mastercard",
+    "unionpay": "UnionPay",
+    "visa": "Visa",
+}
+
 
 @handle_stripe_errors
 def open_card_page(account: Account) -> str:
-    """Return the URL of a Checkout page that saves a card without a payment."""
     session = get_client().v1.checkout.sessions.create(
         {
             "mode": "setup",
@@ -31,7 +37,6 @@ def open_card_page(account: Account) -> str:
 
 @handle_stripe_errors
 def fetch_card_of_setup(setup: str) -> NewCard | None:
-    """Ask Stripe for the card that a setup saved."""
     params = {"expand": ["payment_method"]}
     intent = get_client().v1.setup_intents.retrieve(setup, params)
     return _read_card(intent.payment_method)
@@ -39,7 +44,6 @@ def fetch_card_of_setup(setup: str) -> NewCard | None:
 
 @handle_stripe_errors
 def fetch_card_of_payment(payment: str) -> NewCard | None:
-    """Ask Stripe for the card that paid, and that a member has agreed to save."""
     params = {"expand": ["payment_method"]}
     intent = get_client().v1.payment_intents.retrieve(payment, params)
     return _read_card(intent.payment_method)
@@ -47,7 +51,6 @@ def fetch_card_of_payment(payment: str) -> NewCard | None:
 
 @handle_stripe_errors
 def fetch_card_of_subscription(subscription: str) -> NewCard | None:
-    """Ask Stripe for the card that renews a plan."""
     params = {"expand": ["default_payment_method"]}
     found = get_client().v1.subscriptions.retrieve(subscription, params)
     return _read_card(getattr(found, "default_payment_method", None))
@@ -55,9 +58,8 @@ def fetch_card_of_subscription(subscription: str) -> NewCard | None:
 
 @handle_stripe_errors
 def sync_cards(account: Account) -> None:
-    """Detach cards that were removed or replaced, and renew the plan with the saved one."""
     for card in CardToDetach.objects.filter(account=account):
-        # Raised if the card is detached already.
+        # Raised if it is detached already.
         with suppress(stripe.InvalidRequestError):
             get_client().v1.payment_methods.detach(card.provider_card)
         card.delete()
@@ -69,18 +71,18 @@ def sync_cards(account: Account) -> None:
 def _renew_with(card: SavedCard) -> None:
     subscription = Subscription.objects.get(account=card.account)
     if subscription.renews_automatically:
-        # Raised if the card was detached or the subscription has ended: its event says so.
+        # Raised if subscription or card has ended.
         with suppress(stripe.InvalidRequestError):
             get_client().v1.subscriptions.update(
                 subscription.provider_subscription, {"default_payment_method": card.provider_card}
             )
-    # No lock is held: by now the account may have another card.
+    # No lock is held: there may be another card now.
     same_card = SavedCard.objects.filter(pk=card.pk, provider_card=card.provider_card)
     same_card.update(pays_renewals=True)
 
 
 def find_or_create_customer(account: Account) -> str:
-    """Return the account's customer at Stripe. Concurrent requests create only one."""
+    """Concurrent requests create only one customer."""
     subscriptions = Subscription.objects.filter(account=account)
     if not subscriptions.exclude(provider_customer="").exists():
         created = get_client().v1.customers.create(
@@ -92,30 +94,18 @@ def find_or_create_customer(account: Account) -> str:
 
 
 def _read_card(method: Any) -> NewCard | None:
-    """Return None for payment methods that aren't cards."""
+    """Return None for other payment methods."""
     card = getattr(method, "card", None)
     customer = getattr(method, "customer", None)
     if card is None or not customer:
         return None
+    brand = str(card.brand)
+    other = "Card" if brand == "unknown" else brand.replace("_", " ").title()[:30]
     return NewCard(
         provider_card=str(method.id),
         provider_customer=str(customer),
-        brand=_name_brand(str(card.brand)),
+        brand=_BRANDS.get(brand, other),
         last_four=str(card.last4)[:4],
         expires_month=int(card.exp_month),
         expires_year=int(card.exp_year),
     )
-
-
-_BRANDS = {
-    "amex": "American Express",
-    "diners": "Diners Club",
-    "jcb": "JCB",
-    "mastercard": "Mastercard",
-    "unionpay": "UnionPay",
-    "visa": "Visa",
-}
-
-
-def _name_brand(code: str) -> str:
-    return _BRANDS.get(code, "Card" if code == "unknown" else code.replace("_", " ").title()[:30])

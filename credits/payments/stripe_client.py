@@ -1,5 +1,3 @@
-"""The client for Stripe's API, and its errors."""
-
 import logging
 from collections.abc import Callable
 from functools import wraps
@@ -19,14 +17,14 @@ Result = TypeVar("Result")
 
 
 def handle_stripe_errors(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
-    """Turn errors of Stripe's library into PaymentUnavailable, and log them."""
+    """Log errors of Stripe's library, and raise PaymentUnavailable."""
 
     @wraps(function)
     def wrapper(*args: Parameters.args, **kwargs: Parameters.kwargs) -> Result:
         try:
             return function(*args, **kwargs)
         except stripe.StripeError as error:
-            # The error's text may contain customer data: logs only its type and request id.
+            # The error's text may contain customer data.
             logger.warning("Stripe request failed: %s %s", type(error).__name__, error.request_id)
             raise PaymentUnavailable(
                 "The payment service isn't responding, and nothing was charged. Try again in a "

@@ -1,4 +1,4 @@
-"""Handle Stripe's webhook events: signed ones only, each once, and in any order."""
+"""Handle Stripe's webhook events: signed ones only, each once, in any order."""
 
 import json
 import logging
@@ -15,6 +15,8 @@ from credits.automatic_top_ups.services import switch_off_after_return
 from credits.models import (
     AutomaticTopUp,
     Order,
+    OrderKind,
+    OrderState,
     Plan,
     ProviderCancellation,
     ProviderEvent,
@@ -41,13 +43,12 @@ from credits.plans.coverage import GRACE_PERIOD
 
 logger = logging.getLogger(__name__)
 
-# Stripe's default tolerance, applied in both directions: an older event may be a replay, and one
-# from the future could be replayed until its time comes.
+# In both directions, or future events could be replayed until their time comes.
 TOLERANCE_SECONDS = 300
 
 
 class InvalidSignature(Exception):
-    """Raised if the signature is missing, wrong, or not recent."""
+    """Raised if the signature is missing, wrong, or old."""
 
 
 class InvalidEvent(Exception):
@@ -55,7 +56,6 @@ class InvalidEvent(Exception):
 
 
 def receive_event(payload: bytes, signature: str) -> None:
-    """Verify and handle an event. Handling the same event again has no effect."""
     event = _verify_and_parse(payload, signature)
     kind, event_id = get_text(event, "type"), get_text(event, "id")
     if not (kind and event_id):
@@ -66,7 +66,7 @@ def receive_event(payload: bytes, signature: str) -> None:
     data_object = get_object(get_object(event, "data"), "object")
     created = event.get("created")
     data_object["age"] = time.time() - created if isinstance(created, int | float) else 0
-    # These may ask Stripe, so they run before the transaction, which must not wait for the network.
+    # Before the transaction, as these may ask Stripe.
     if handle is _on_session_completed:
         data_object["card"] = card_events.fetch_card(data_object)
     if handle in (_on_refunded, _on_dispute_opened, _on_dispute_closed):
@@ -77,16 +77,15 @@ def receive_event(payload: bytes, signature: str) -> None:
         )
         if is_new:
             handle(data_object)
-    # Runs for known events too: the last attempt may have failed here, and Stripe retries it.
+    # For known events too: this may have failed, and Stripe retries.
     account = find_account(data_object)
     if account is not None:
         sync_with_provider(account)
 
 
 def _on_session_completed(session: Payload) -> None:
-    """Handle a finished Checkout page: a payment, a new plan, or just a card to save."""
     _on_session_paid(session)
-    # After the plan, which the card renews.
+    # After the plan is stored, which the card renews.
     card_events.on_card_entered(session)
 
 
@@ -109,7 +108,7 @@ def _store_subscription(order: Order, session: Payload) -> None:
     subscription = subscriptions.lock_subscription(order.account)
     subscription.provider_customer = get_text(session, "customer") or subscription.provider_customer
     if get_text(session, "subscription") and order.plan:
-        # The new subscription replaces an old one, which must not be charged again.
+        # The old subscription must not be charged again.
         subscriptions.cancel_at_provider(subscription)
         subscription.provider_subscription = get_text(session, "subscription")
         subscription.provider_plan = order.plan.code
@@ -118,7 +117,6 @@ def _store_subscription(order: Order, session: Payload) -> None:
 
 
 def _record_double_payment(order: Order, session: Payload) -> None:
-    """Record a second payment, for staff to refund, and cancel a second subscription."""
     session_id, subscription = get_text(session, "id"), get_text(session, "subscription")
     logger.error("Stripe: order %s was paid twice, in session %s", order.public_id, session_id)
     audit.record(order.account, None, "order.paid_twice", f"{order}: {session_id}")
@@ -129,16 +127,15 @@ def _record_double_payment(order: Order, session: Payload) -> None:
 
 
 def _on_session_ended(session: Payload) -> None:
-    """Cancel the order of a session that expired or whose delayed payment failed."""
     pending = Order.objects.pending().filter(provider_session=get_text(session, "id") or "none")
-    # A renewal stays pending: the customer can open another session for it.
-    order = pending.exclude(kind=Order.Kind.RENEWAL).first()
+    # The customer can open another session for a renewal.
+    order = pending.exclude(kind=OrderKind.RENEWAL).first()
     if order is not None:
         placement.cancel_order(order=order)
 
 
 def _on_invoice_paid(invoice: Payload) -> None:
-    """Fulfill a renewal. The first invoice of a subscription is handled with its session."""
+    """The first invoice is paid with its session."""
     account, invoice_id = find_account(invoice), get_text(invoice, "id")
     if account is None or invoice.get("billing_reason") != "subscription_cycle":
         return
@@ -160,16 +157,15 @@ def _on_invoice_paid(invoice: Payload) -> None:
 
 
 def _match_plan(subscription: Subscription, invoice: Payload) -> tuple[Plan | None, int]:
-    """Return the plan that was paid for, if any, and the cents paid.
+    """Return the plan last sent to Stripe, at the price sent or last paid.
 
-    It is the plan last sent to Stripe, at the price sent or last paid. Otherwise, for example for a
-    subscription that we canceled since, it is the plan that costs as much today.
+    Otherwise, for example after a cancellation, return a plan with this price.
     """
     cents = get_int(invoice, "total") or get_int(invoice, "amount_paid") or 0
     if get_text(invoice, "currency").upper() not in ("", settings.CURRENCY) or cents <= 0:
         return None, cents
     sent_plan = Plan.objects.filter(code=subscription.provider_plan).first()
-    last_order = subscription.account.orders.filter(state=Order.State.PAID, plan=sent_plan).first()
+    last_order = subscription.account.orders.filter(state=OrderState.PAID, plan=sent_plan).first()
     if sent_plan is not None and (
         cents == subscription.provider_cents or (last_order and cents == last_order.total_cents)
     ):
@@ -212,12 +208,11 @@ def _on_dispute_opened(dispute: Payload) -> None:
 
 
 def _on_dispute_closed(dispute: Payload) -> None:
-    """Record the refund of an order whose payment was reversed by a lost dispute."""
     if dispute.get("status") != "lost":
         return
     order, cents = find_order_for_charge(dispute), get_int(dispute, "amount")
     if order is not None and cents:
-        # Another refund may have been recorded since the order was read.
+        # Lock, as another refund may be recorded now.
         subscriptions.lock_subscription(order.account)
         order.refresh_from_db()
         refunds.refund_order(
@@ -229,14 +224,13 @@ def _on_dispute_closed(dispute: Payload) -> None:
 
 
 def _on_subscription_ended(stripe_subscription: Payload) -> None:
-    """Switch to Free when the paid months end: the subscription was canceled, or never paid."""
     stripe_id = get_text(stripe_subscription, "id")
     match = Subscription.objects.filter(provider_subscription=stripe_id or "none").first()
     if match is None:
         return
     subscription = subscriptions.lock_subscription(match.account)
     if subscription.provider_subscription != stripe_id:
-        # Replaced by another one before the lock was taken.
+        # Replaced before the lock was taken.
         return
     subscription.provider_subscription = subscription.provider_plan = ""
     subscription.next_plan = Plan.objects.free()
@@ -269,8 +263,10 @@ def _verify_and_parse(payload: bytes, signature: str) -> Payload:
         )
     except (stripe.SignatureVerificationError, ValueError):
         raise InvalidSignature from None
-    # The library only refuses timestamps that are too old.
-    if _signed_at(signature) > time.time() + TOLERANCE_SECONDS:
+    # The library refuses only old timestamps, and reads the first `t`.
+    parts = (part.split("=") for part in signature.split(","))
+    signed_at = int(next(part[1] for part in parts if part[0] == "t"))
+    if signed_at > time.time() + TOLERANCE_SECONDS:
         raise InvalidSignature
     try:
         event = json.loads(payload)
@@ -279,9 +275,3 @@ def _verify_and_parse(payload: bytes, signature: str) -> Payload:
     if not isinstance(event, dict):
         raise InvalidEvent
     return event
-
-
-def _signed_at(signature: str) -> int:
-    """Return the first `t`, which is the one that the library has checked."""
-    parts = (part.split("=") for part in signature.split(","))
-    return int(next(part[1] for part in parts if part[0] == "t"))

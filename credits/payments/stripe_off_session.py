@@ -1,8 +1,7 @@
-"""Charge a saved card at Stripe while the customer is away.
+"""Charge a saved card while the customer is away.
 
-A payment is created first and confirmed in a second request, and its id is stored in between. Only
-the confirmation charges the card, and one payment is charged at most once. So a process that dies,
-or that gets no response, asks Stripe what became of the payment and continues.
+A payment is created, stored by id, then confirmed, which charges the card at most once: after a
+crash or without a response, ask Stripe about the payment and continue.
 """
 
 from typing import Any
@@ -13,7 +12,7 @@ from credits.models import AutomaticOrder
 from credits.payments.off_session import Payment, Status
 from credits.payments.stripe_client import get_client, handle_stripe_errors
 
-# Marks the payments of automatic orders. Checkout's payments name their order, too.
+# Marks automatic payments, as Checkout's payments name their order, too.
 AUTOMATIC = "automatic_top_up"
 DECLINED = "card_declined"
 
@@ -28,7 +27,7 @@ _STATUSES = {
 
 @handle_stripe_errors
 def find_or_create_payment(automatic: AutomaticOrder, customer: str) -> Payment:
-    """Return the order's payment. A new one doesn't charge the card yet."""
+    """Creating the payment doesn't charge the card yet."""
     api, order = get_client().v1.payment_intents, automatic.order
     if automatic.provider_intent:
         return _read(api.retrieve(automatic.provider_intent))
@@ -44,13 +43,12 @@ def find_or_create_payment(automatic: AutomaticOrder, customer: str) -> Payment:
     try:
         return _read(api.create(params, {"idempotency_key": f"pay-{order.public_id}"}))
     except stripe.InvalidRequestError:
-        # For example, the card was detached at Stripe.
+        # For example, the card was detached.
         return Payment("", Status.FAILED, DECLINED)
 
 
 @handle_stripe_errors
 def confirm_payment(automatic: AutomaticOrder) -> Payment:
-    """Charge the card, or return how the payment ended before."""
     api, intent = get_client().v1.payment_intents, automatic.provider_intent
     key = f"confirm-{automatic.order.public_id}"
     try:
@@ -66,7 +64,7 @@ def confirm_payment(automatic: AutomaticOrder) -> Payment:
 
 @handle_stripe_errors
 def cancel_payment(intent: str) -> Payment:
-    """Make sure that the card is never charged, or return how the payment ended before."""
+    """Make sure that the card is never charged, unless it was before."""
     api = get_client().v1.payment_intents
     try:
         return _read(api.cancel(intent))
@@ -78,7 +76,7 @@ def _read(intent: Any) -> Payment:
     status = _STATUSES.get(intent.status, Status.FAILED)
     if status != Status.FAILED:
         return Payment(str(intent.id), status)
-    # Declined, or the bank asks the customer to confirm.
+    # Declined, or the customer has to confirm.
     error = getattr(intent, "last_payment_error", None)
     code = getattr(error, "code", None) or DECLINED
     return Payment(str(intent.id), status, str(code))

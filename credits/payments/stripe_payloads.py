@@ -1,7 +1,4 @@
-"""Read Stripe's payloads, and find the accounts and orders they are about.
-
-Values of an unexpected type or size count as missing, even in a signed event.
-"""
+"""Values of an unexpected type or size count as missing."""
 
 import logging
 import re
@@ -13,17 +10,17 @@ from credits.payments.stripe import find_invoice_for_payment
 
 logger = logging.getLogger(__name__)
 
-# Stripe's ids are far shorter. Matches the length of our columns.
+# As long as our columns.
 MAX_ID_LENGTH = 100
 MAX_URL_LENGTH = 2_000
-# How long after its creation an event is retried until the event it depends on arrives.
+# How long to retry EventTooEarly.
 MAX_WAIT_SECONDS = 24 * 3600
 
 Payload = dict[str, Any]
 
 
 class EventTooEarly(Exception):
-    """Raised if the event depends on another one that has yet to arrive."""
+    """Raised if the event depends on one that has yet to arrive."""
 
 
 def get_text(payload: Payload, name: str) -> str:
@@ -50,14 +47,13 @@ def get_object(payload: Payload, name: str) -> Payload:
 
 
 def find_order(payload: Payload) -> Order | None:
-    """Return our order that the metadata names."""
     order_id = get_text(get_object(payload, "metadata"), "order")
     return Order.objects.select_related("account").filter(public_id=order_id or "none").first()
 
 
 def find_account(payload: Payload) -> Account | None:
-    """Return the account that the payload's subscription or order belongs to."""
-    details = _get_subscription_details(payload)
+    # Older API versions don't nest them in `parent`.
+    details = get_object(get_object(payload, "parent") or payload, "subscription_details")
     stripe_id = get_text(payload, "subscription") or get_text(details, "subscription") or "none"
     active = Subscription.objects.filter(provider_subscription=stripe_id)
     subscription = active.select_related("account").first()
@@ -76,7 +72,7 @@ def find_account(payload: Payload) -> Account | None:
 
 
 def get_payment_intent(invoice: Payload) -> str:
-    """Return the payment intent of an invoice. Newer API versions nest it in `payments`."""
+    """Newer API versions nest the payment in `payments`."""
     payments = get_object(invoice, "payments").get("data")
     first = payments[0] if isinstance(payments, list) and payments else {}
     payment = get_object(first, "payment") if isinstance(first, dict) else {}
@@ -84,7 +80,7 @@ def get_payment_intent(invoice: Payload) -> str:
 
 
 def find_invoice(charge: Payload) -> str:
-    """Return the invoice of a charge. Asks Stripe only about payments unknown to our orders."""
+    """Ask Stripe only about unknown payments."""
     payment = get_text(charge, "payment_intent")
     if not payment or not is_known_customer(charge) or find_order(charge):
         return ""
@@ -99,7 +95,7 @@ def is_known_customer(charge: Payload) -> bool:
 
 
 def find_order_for_charge(charge: Payload) -> Order | None:
-    """Return the order of a charge or a dispute. Raise EventTooEarly if it may yet arrive."""
+    """Return the order, or raise EventTooEarly if it may yet arrive."""
     payment, invoice = get_text(charge, "payment_intent"), get_text(charge, "invoice")
     order = find_order(charge)
     if order is not None and order.provider_payment in ("", payment):
@@ -110,11 +106,6 @@ def find_order_for_charge(charge: Payload) -> Order | None:
             return match
     if order is None and is_known_customer(charge) and charge["age"] < MAX_WAIT_SECONDS:
         raise EventTooEarly
-    # The charge is for another sale, or a second payment that granted nothing.
+    # Another sale, or a second payment.
     logger.warning("Stripe: refund of a payment without an order: %s", payment)
     return None
-
-
-def _get_subscription_details(payload: Payload) -> Payload:
-    """Return the details, which older versions of Stripe's API don't nest in `parent`."""
-    return get_object(get_object(payload, "parent") or payload, "subscription_details")

@@ -1,1 +1,0 @@
-"""Decide which plan an account has, what it can order, and its free credits."""

@@ -1,4 +1,4 @@
-"""Change the plan of an account: by its customer for later, by staff immediately."""
+"""Change plans: customers for later, staff immediately."""
 
 from django.conf import settings
 from django.db import transaction
@@ -6,7 +6,7 @@ from django.utils import timezone
 
 from accounts import audit
 from accounts.models import Account, User
-from credits.models import Order, Plan, Subscription
+from credits.models import Order, OrderKind, OrderMethod, OrderState, Plan, Subscription
 from credits.plans.periods import Period, period_containing
 from credits.plans.subscriptions import (
     cancel_pending_plan_orders,
@@ -15,25 +15,22 @@ from credits.plans.subscriptions import (
     update_limits,
 )
 
-Kind, State = Order.Kind, Order.State
-
 
 class PlanRefused(Exception):
-    """Raised if a plan change isn't allowed. The text is shown to the user."""
+    """Raised with a text for the user if a change isn't allowed."""
 
 
 @transaction.atomic
 def schedule_plan(
     *, account: Account, plan: Plan, actor: User, ip: str | None = None
 ) -> Subscription:
-    """Switch to a plan that costs no more than the current one when the paid months end."""
     subscription = lock_subscription(account)
     if plan.price_cents > subscription.plan.price_cents:
         raise PlanRefused(f"{plan} costs more than {subscription.plan}. Order it as an upgrade.")
     subscription.next_plan = plan
     subscription.save(update_fields=["next_plan"])
-    # Cancels a renewal of another plan. The daily job places one for this plan.
-    account.orders.pending().filter(kind=Kind.RENEWAL).exclude(plan=plan).cancel()
+    # The daily job places a renewal for this plan.
+    account.orders.pending().filter(kind=OrderKind.RENEWAL).exclude(plan=plan).cancel()
     recompute_plan(subscription)
     audit.record(account, actor, "plan.chosen", f"{plan} after {subscription.covered_until}", ip)
     return subscription
@@ -43,16 +40,13 @@ def schedule_plan(
 def assign_plan(
     *, account: Account, plan: Plan, reason: str, actor: User, ip: str | None = None
 ) -> Subscription:
-    """Switch to a plan immediately, for one month and without credits, on behalf of staff.
-
-    Ends the months that are paid for. Staff grant credits separately.
-    """
+    """Assign a plan for a month, without credits. Paid months end today."""
     subscription = lock_subscription(account)
     previous, today = subscription.plan, timezone.now().date()
     if previous == plan:
         raise PlanRefused(f"{account} is already on {plan}.")
     cancel_pending_plan_orders(account)
-    paid = account.orders.filter(state=State.PAID, period_end__gt=today)
+    paid = account.orders.filter(state=OrderState.PAID, period_end__gt=today)
     paid.filter(period_start__gt=today).update(period_start=today)
     paid.update(period_end=today)
     subscription.started_on, subscription.next_plan = today, plan
@@ -67,9 +61,9 @@ def _create_gift_order(account: Account, plan: Plan, month: Period, actor: User)
     now = timezone.now()
     Order.objects.create(
         account=account,
-        kind=Kind.GIFT,
-        state=State.PAID,
-        method=Order.Method.NONE,
+        kind=OrderKind.GIFT,
+        state=OrderState.PAID,
+        method=OrderMethod.NONE,
         plan=plan,
         description=f"{plan} plan, assigned by our staff",
         credits=0,
@@ -87,10 +81,7 @@ def _create_gift_order(account: Account, plan: Plan, month: Period, actor: User)
 
 
 def apply_plan_changes(plan: Plan) -> int:
-    """Update the limits of all accounts on a plan that staff changed. Return their number.
-
-    Each account is a separate transaction, so that no lock is held for long.
-    """
+    """Update the plan's accounts, each in a short transaction. Return their number."""
     accounts = Account.objects.filter(subscription__plan=plan).order_by("pk")
     for account in accounts:
         with transaction.atomic():

@@ -1,7 +1,4 @@
-"""Derive the plan of an account on a day.
-
-It depends only on the paid orders and on the plan the customer wants next. Pure.
-"""
+"""An account's plan on a day, from paid orders and the next plan."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -9,19 +6,18 @@ from datetime import date, timedelta
 
 from credits.models.catalog import Plan
 
-# How long a plan continues after the end of the paid months.
+# How long a plan lasts after the paid months.
 GRACE_PERIOD = timedelta(days=7)
 
 
 @dataclass(frozen=True)
 class PaidMonth:
-    """The days a paid order covers. An upgrade only counts on days another order covers too."""
+    """Upgrades count only on days that other orders cover."""
 
     plan: Plan
     start: date
     end: date
     is_upgrade: bool = False
-    # What was paid for and granted, from which the price of an upgrade follows.
     net_cents: int = 0
     credits: int = 0
 
@@ -38,19 +34,18 @@ class Coverage:
         return cls(tuple(months))
 
     def plan_on(self, day: date) -> Plan | None:
-        """Return the highest plan that is paid for, or None."""
         current = [month for month in self.months if month.covers(day)]
         if all(month.is_upgrade for month in current):
             return None
         return max((month.plan for month in current), key=lambda plan: plan.price_cents)
 
     def covered_until(self, day: date) -> date:
-        """Return the first day, from this one on, that is not covered."""
+        """Return the first day from this one that isn't covered."""
         ends = [month.end for month in self._base_months() if month.covers(day)]
         return self.covered_until(max(ends)) if ends else day
 
     def lower_until(self, day: date, plan: Plan) -> date:
-        """Return the end of the consecutive months from this day on that have a lower plan."""
+        """Return the end of consecutive months with a lower plan."""
         current = self.plan_on(day)
         if current is None or current.price_cents >= plan.price_cents:
             return day
@@ -58,16 +53,13 @@ class Coverage:
         return self.lower_until(max(ends), plan)
 
     def ended_on(self, day: date) -> date | None:
-        """Return when the last paid month before this day, which is not covered, ended."""
         return max((month.end for month in self._base_months() if month.end <= day), default=None)
 
     def last_plan(self, day: date) -> Plan | None:
-        """Return the plan of the last covered day before this one."""
         ended_on = self.ended_on(day)
         return self.plan_on(ended_on - timedelta(days=1)) if ended_on else None
 
     def next_change(self, day: date) -> tuple[date, Plan] | None:
-        """Return when another plan that is already paid for begins, and the plan."""
         current, end = self.plan_on(day), self.covered_until(day)
         for start in sorted(month.start for month in self._base_months()):
             plan = self.plan_on(start)
@@ -76,7 +68,7 @@ class Coverage:
         return None
 
     def months_between(self, start: date, end: date) -> list[PaidMonth]:
-        """Return the months that have a day in this range. `end` is exclusive."""
+        """`end` is exclusive."""
         return [month for month in self.months if month.end > start and month.start < end]
 
     def _base_months(self) -> list[PaidMonth]:
@@ -85,27 +77,21 @@ class Coverage:
 
 @dataclass(frozen=True)
 class PlanStatus:
-    # None means the Free plan.
+    # None means Free.
     plan: Plan | None
-    # Exclusive: the first day that is not paid for. None if nothing was ever paid.
+    # Exclusive. None if nothing was ever paid.
     covered_until: date | None
-    # Whether coverage has ended and the plan continues in the grace period.
+    # Whether the plan continues in the grace period.
     is_due: bool = False
 
 
 def grace_period_end(ended_on: date, notified_on: date) -> date:
-    """Return the day on which a plan ends whose coverage ended and was not renewed.
-
-    The grace period begins no earlier than the notice, so that a late one leaves as many days.
-    """
+    """Return when an unrenewed plan ends. A late notice leaves as many days."""
     return max(ended_on, notified_on) + GRACE_PERIOD
 
 
 def plan_status(coverage: Coverage, *, next_plan: Plan, day: date, notified_on: date) -> PlanStatus:
-    """Return the plan on a day, the end of its coverage, and whether payment is due.
-
-    `notified_on` is when the customer was first asked to pay for the time after the coverage.
-    """
+    """`notified_on` is when the customer was first asked to pay."""
     plan = coverage.plan_on(day)
     if plan is not None:
         return PlanStatus(plan, coverage.covered_until(day))

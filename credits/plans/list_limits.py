@@ -1,27 +1,24 @@
-"""How large an account's lists may be: the highest limit of its plan and of the packs it paid for.
-
-The current rows of plans and packs count, so what staff change in them applies to all accounts.
-"""
+"""How large lists may be: the highest limit of plan and paid packs."""
 
 from dataclasses import dataclass
 
 from django.db.models import Max
 
 from accounts.models import Account
-from credits.models import Order, Subscription
+from credits.models import OrderKind, OrderState, Subscription
 
 
 @dataclass(frozen=True, slots=True)
 class ListLimits:
     # Distinct addresses in one list.
     addresses: int
-    # Of all unfinished lists together.
+    # In all unfinished lists.
     bytes: int
 
 
 def list_limits(account: Account) -> ListLimits:
     plan = Subscription.objects.select_related("plan").get(account=account).plan
-    packs = account.orders.filter(state=Order.State.PAID, kind=Order.Kind.PACK).aggregate(
+    packs = account.orders.filter(state=OrderState.PAID, kind=OrderKind.PACK).aggregate(
         addresses=Max("pack__list_addresses"), bytes=Max("pack__list_bytes")
     )
     return ListLimits(

@@ -1,43 +1,40 @@
-"""What a pack, a plan, an upgrade and a renewal cost and bring. Pure."""
-
 from dataclasses import dataclass
 from datetime import date, timedelta
 
-from credits.models import Order, Pack, Plan
+from credits.models import OrderKind, Pack, Plan
 from credits.plans.coverage import Coverage, PlanStatus
 from credits.plans.periods import Period, month_starting
 
-Kind = Order.Kind
-
 
 class OrderRefused(Exception):
-    """Raised if an item can't be ordered. The text is shown to the user."""
+    """Raised with a text for the user if an item can't be ordered."""
 
 
 @dataclass(frozen=True)
-class Offer:
-    kind: Order.Kind
+class OrderOffer:
+    kind: OrderKind
     description: str
     credits: int
     net_cents: int
-    # Upgrades and renewals only: the days they are sold for.
     period: Period | None = None
 
 
-def offer_pack(pack: Pack) -> Offer:
-    return Offer(Kind.PACK, str(pack), pack.credits, pack.price_cents)
+def offer_pack(pack: Pack) -> OrderOffer:
+    return OrderOffer(OrderKind.PACK, str(pack), pack.credits, pack.price_cents)
 
 
 def offer_plan(
     plan: Plan, *, coverage: Coverage, status: PlanStatus, started_on: date, day: date
-) -> Offer:
-    """Offer a first month, the next month in the grace period, or an upgrade."""
+) -> OrderOffer:
+    """Offer a first month, a renewal in the grace period, or an upgrade."""
     if plan.is_free:
         raise OrderRefused(
             "You can't buy Free. Your plan changes to Free when your paid plan ends."
         )
     if status.plan is None or status.covered_until is None:
-        return Offer(Kind.PLAN, f"{plan} plan, one month", plan.monthly_credits, plan.price_cents)
+        return OrderOffer(
+            OrderKind.PLAN, f"{plan} plan, one month", plan.monthly_credits, plan.price_cents
+        )
     if status.is_due:
         return offer_renewal(plan, month_starting(status.covered_until, started_on))
     if plan == status.plan:
@@ -47,10 +44,10 @@ def offer_plan(
     return _offer_upgrade(plan, status.plan, coverage, day)
 
 
-def offer_renewal(plan: Plan, month: Period, net_cents: int | None = None) -> Offer:
-    """Offer a further month. `net_cents` is what a provider was paid that renews automatically."""
-    return Offer(
-        Kind.RENEWAL,
+def offer_renewal(plan: Plan, month: Period, net_cents: int | None = None) -> OrderOffer:
+    """`net_cents` is what a provider was paid."""
+    return OrderOffer(
+        OrderKind.RENEWAL,
         f"{plan} plan, {month.start:%d %b %Y} to {_format_last_day(month.end)}",
         plan.monthly_credits,
         plan.price_cents if net_cents is None else net_cents,
@@ -58,11 +55,8 @@ def offer_renewal(plan: Plan, month: Period, net_cents: int | None = None) -> Of
     )
 
 
-def _offer_upgrade(plan: Plan, current: Plan, coverage: Coverage, day: date) -> Offer:
-    """Offer the difference to a higher plan, for all months that a lower plan covers.
-
-    Price and credits are those of the higher plan less what was paid for and granted.
-    """
+def _offer_upgrade(plan: Plan, current: Plan, coverage: Coverage, day: date) -> OrderOffer:
+    """Offer the difference in price and credits for all months with a lower plan."""
     until = coverage.lower_until(day, plan)
     covering = coverage.months_between(day, until)
     count = sum(not month.is_upgrade for month in covering)
@@ -72,8 +66,8 @@ def _offer_upgrade(plan: Plan, current: Plan, coverage: Coverage, day: date) -> 
         raise OrderRefused(
             f"You've already paid at least the price of {plan}. Contact support to change to it."
         )
-    return Offer(
-        Kind.UPGRADE,
+    return OrderOffer(
+        OrderKind.UPGRADE,
         f"Upgrade from {current} to {plan} until {_format_last_day(until)}",
         max(0, credits),
         net_cents,
@@ -82,5 +76,4 @@ def _offer_upgrade(plan: Plan, current: Plan, coverage: Coverage, day: date) -> 
 
 
 def _format_last_day(end: date) -> str:
-    """Format the last day of a period, which is the day before its end."""
     return f"{end - timedelta(days=1):%d %b %Y}"

@@ -1,4 +1,4 @@
-"""Months of a subscription, which begin on the day of the month it started on. Pure."""
+"""Months that begin on the day of the month a subscription started on."""
 
 from calendar import monthrange
 from dataclasses import dataclass
@@ -8,16 +8,12 @@ from datetime import date
 @dataclass(frozen=True)
 class Period:
     start: date
-    # Exclusive: the first day of the next period.
+    # Exclusive.
     end: date
 
 
 def period_containing(day: date, started_on: date) -> Period:
-    """Return the period that contains the day.
-
-    A month without the day of `started_on` begins a period on its last day: the February
-    period of a subscription that started on the 31st begins on the 28th or 29th.
-    """
+    """In months without its first day, the period begins on the last."""
     months = (day.year - started_on.year) * 12 + day.month - started_on.month
     if day < _start_of_period(started_on, months):
         months -= 1
@@ -30,6 +26,6 @@ def _start_of_period(started_on: date, months: int) -> date:
 
 
 def month_starting(day: date, started_on: date) -> Period:
-    """Return the month from this day until the subscription's day of the next month."""
+    """Return the month from this day until the subscription's next first day."""
     period = period_containing(day, started_on)
     return period if period.start == day else period_containing(day, day)

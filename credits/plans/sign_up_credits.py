@@ -1,8 +1,7 @@
-"""Sign-up credits: the first month of the Free plan.
+"""Sign-up credits: the first month of the Free plan, once per account and mailbox.
 
-Each account and each mailbox gets them once. A domain owner can create any number of mailboxes, so
-accounts at one registrable domain share a few places. A place is free again after 30 days, so that
-large companies aren't locked out permanently. Free email providers have no such limit.
+Domain owners can create any number of mailboxes, so accounts at a registrable domain share a few
+places, free again after 30 days. Free email providers have no limit.
 """
 
 from datetime import timedelta
@@ -14,14 +13,11 @@ from django.utils.crypto import salted_hmac
 
 from accounts.models import Account, User
 from accounts.roles import Role
-from credits.models import LedgerEntry, Plan, SignUpPlace, Subscription
+from credits.models import EntryKind, Plan, SignUpPlace, Subscription
 from credits.services import post_entry
-from validation.engine.aliases import canonical_address
-from validation.engine.domain_data import BUILT_IN_DATA
-from validation.engine.syntax.parsing import AddressParts, parse_address, to_unicode
+from engine import BUILT_IN_DATA, AddressParts, canonical_address, parse_address, to_unicode
 
 PERIOD = timedelta(days=30)
-Kind = LedgerEntry.Kind
 
 
 class NoPlaceLeft(Exception):
@@ -30,15 +26,12 @@ class NoPlaceLeft(Exception):
 
 @transaction.atomic
 def grant_sign_up_credits(*, user: User, by_operator: bool) -> None:
-    """Grant the credits once an address is confirmed. A hook.
-
-    An operator who creates the account vouches for the address and its domain.
-    """
+    """An operator vouches for the domain."""
     account = Account.objects.first_owned_by(user.email)
     if account is None or not Account.objects.lock_if_open(account):
         return
     subscription = Subscription.objects.get(account=account)
-    if subscription.gets_free_credits or account.ledger.filter(kind=Kind.SIGNUP).exists():
+    if subscription.gets_free_credits or account.ledger.filter(kind=EntryKind.SIGNUP).exists():
         return
     try:
         is_first = _post(account, user.email, by_operator=by_operator)
@@ -51,10 +44,7 @@ def grant_sign_up_credits(*, user: User, by_operator: bool) -> None:
 
 
 def domain_without_credits(account: Account) -> str:
-    """Return the domain whose limit denied this account the free credits.
-
-    Empty for accounts that get them, or that don't for another reason.
-    """
+    """Return the domain whose limit denied the credits, if any."""
     subscription = account.subscription
     if not subscription.domain_had_free_credits or subscription.gets_top_ups:
         return ""
@@ -63,22 +53,20 @@ def domain_without_credits(account: Account) -> str:
 
 
 def delete_old_places() -> None:
-    """Delete places that are free again. A daily job."""
     SignUpPlace.objects.filter(taken_at__lte=timezone.now() - PERIOD).delete()
 
 
 @transaction.atomic
 def _post(account: Account, email: str, *, by_operator: bool) -> bool:
-    """Post the credits. Returns False if the mailbox already had them.
-
-    Raises NoPlaceLeft, which rolls back the entry, if the domain has no place left.
-    """
-    free = Plan.objects.free()
+    """Post the credits, unless the mailbox had them. NoPlaceLeft rolls this back."""
+    free, mailbox, parts = Plan.objects.free(), email.lower(), parse_address(email)
+    if isinstance(parts, AddressParts):
+        mailbox = canonical_address(parts.local_part, parts.ascii_domain)
     is_first = post_entry(
         account=account,
-        kind=Kind.SIGNUP,
+        kind=EntryKind.SIGNUP,
         amount=free.monthly_credits,
-        source=f"signup:{_digest('credits.mailbox', _mailbox(email))}",
+        source=f"signup:{_digest('credits.mailbox', mailbox)}",
         actor=None,
         reason=f"First month of the {free} plan",
     )
@@ -88,10 +76,7 @@ def _post(account: Account, email: str, *, by_operator: bool) -> bool:
 
 
 def _claim_place(domain: str) -> None:
-    """Claim a place of the domain, or raise NoPlaceLeft.
-
-    The unique constraint on the slots enforces the limit for concurrent confirmations.
-    """
+    """The unique constraint enforces the limit."""
     if domain in BUILT_IN_DATA.free_providers:
         return
     digest = _digest("credits.domain", BUILT_IN_DATA.find_owner(domain))
@@ -113,14 +98,6 @@ def _email_domain(email: str) -> str:
     )
 
 
-def _mailbox(email: str) -> str:
-    parts = parse_address(email)
-    if isinstance(parts, AddressParts):
-        return canonical_address(parts.local_part, parts.ascii_domain)
-    return email.lower()
-
-
 def _digest(salt: str, text: str) -> str:
-    """Return a keyed digest to store in place of the text."""
     digest = salted_hmac(salt, text, secret=settings.ADDRESS_HASH_KEY, algorithm="sha256")
     return digest.hexdigest()

@@ -1,8 +1,3 @@
-"""Store the plan of an account, and what depends on it: rate limit and low-balance threshold.
-
-coverage.py decides which plan that is; this module loads the facts and stores the outcome.
-"""
-
 from datetime import date
 
 from django.db.models import Max
@@ -10,7 +5,7 @@ from django.utils import timezone
 
 from accounts.models import Account, User
 from credits import emails
-from credits.models import Order, Plan, ProviderCancellation, Subscription, Wallet
+from credits.models import OrderKind, OrderState, Plan, ProviderCancellation, Subscription, Wallet
 from credits.plans.coverage import (
     Coverage,
     PaidMonth,
@@ -20,11 +15,8 @@ from credits.plans.coverage import (
 )
 from credits.plans.periods import Period, month_starting, period_containing
 
-Kind, State = Order.Kind, Order.State
-
 
 def create_wallet_and_subscription(*, account: Account, user: User) -> None:
-    """Set up a new account with an empty wallet and the Free plan. A hook."""
     free, today = Plan.objects.free(), timezone.now().date()
     Wallet.objects.create(account=account, usual_threshold=free.usual_threshold)
     Subscription.objects.create(
@@ -38,28 +30,21 @@ def create_wallet_and_subscription(*, account: Account, user: User) -> None:
 
 
 def cancel_billing(*, account: Account, actor: User) -> None:
-    """Cancel the pending orders and the renewal of a closed account. A hook."""
     subscription = lock_subscription(account)
     account.orders.pending().cancel()
     cancel_at_provider(subscription)
 
 
 def lock_subscription(account: Account) -> Subscription:
-    """Lock the account's row, so that changes of its plan and orders serialize.
-
-    Charges lock the wallet only, and don't wait for this.
-    """
+    """Lock the account for a change of plan or orders. Charges don't wait for it."""
     Account.objects.select_for_update(no_key=True).get(pk=account.pk)
     return Subscription.objects.with_plans().get(account=account)
 
 
 def update_limits(account: Account) -> None:
-    """Set the rate limit and the low-balance threshold of an account.
-
-    The rate limit is the highest of its plan and of the packs that are paid for.
-    """
+    """Set the rate limit to the highest of plan and paid packs."""
     plan = Subscription.objects.select_related("plan").get(account=account).plan
-    paid = account.orders.filter(state=State.PAID, kind=Kind.PACK)
+    paid = account.orders.filter(state=OrderState.PAID, kind=OrderKind.PACK)
     pack_limit = paid.aggregate(highest=Max("requests_per_minute"))["highest"] or 0
     limit = max(plan.requests_per_minute, pack_limit)
     Account.objects.filter(pk=account.pk).update(requests_per_minute=limit)
@@ -67,13 +52,15 @@ def update_limits(account: Account) -> None:
 
 
 def load_coverage(account: Account) -> Coverage:
-    paid = account.orders.filter(state=State.PAID, period_end__isnull=False).select_related("plan")
+    paid = account.orders.filter(state=OrderState.PAID, period_end__isnull=False).select_related(
+        "plan"
+    )
     return Coverage.from_months(
         PaidMonth(
             order.plan,
             order.period_start,
             order.period_end,
-            is_upgrade=order.kind == Kind.UPGRADE,
+            is_upgrade=order.kind == OrderKind.UPGRADE,
             net_cents=order.net_cents,
             credits=order.credits,
         )
@@ -83,7 +70,7 @@ def load_coverage(account: Account) -> Coverage:
 
 
 def current_status(subscription: Subscription, coverage: Coverage | None = None) -> PlanStatus:
-    """Return today's plan status. Callers that have loaded the coverage pass it."""
+    """Callers that have loaded the coverage pass it."""
     today, coverage = timezone.now().date(), coverage or load_coverage(subscription.account)
     notified_on = _notified_on(subscription, coverage.ended_on(today), today)
     return plan_status(
@@ -92,24 +79,23 @@ def current_status(subscription: Subscription, coverage: Coverage | None = None)
 
 
 def renewal_due_date(subscription: Subscription, start: date) -> date:
-    """Return the day on which the plan ends unless the month starting on `start` is paid."""
+    """Return when the plan ends if the month from `start` isn't paid."""
     return grace_period_end(start, _notified_on(subscription, start, timezone.now().date()))
 
 
 def _notified_on(subscription: Subscription, ended_on: date | None, today: date) -> date:
-    """Return when the first renewal order was placed: replacing it must not extend the deadline."""
+    """Return the first renewal's day: replacing it must not extend the deadline."""
     if ended_on is None or subscription.renews_automatically:
         return date.min
-    renewals = subscription.account.orders.filter(kind=Kind.RENEWAL, period_start__gte=ended_on)
+    renewals = subscription.account.orders.filter(
+        kind=OrderKind.RENEWAL, period_start__gte=ended_on
+    )
     first = renewals.order_by("placed_at").first()
     return first.placed_at.date() if first else today
 
 
 def recompute_plan(subscription: Subscription) -> PlanStatus:
-    """Derive and store the current plan, and end a plan that was not paid for.
-
-    Runs after every change that can affect the plan, and daily. The caller has locked the account.
-    """
+    """End the plan if it was not paid for. The caller has locked the account."""
     status, previous = current_status(subscription), subscription.plan
     subscription.plan = status.plan or Plan.objects.free()
     subscription.covered_until = status.covered_until
@@ -127,10 +113,9 @@ def recompute_plan(subscription: Subscription) -> PlanStatus:
 
 
 def assign_paid_month(subscription: Subscription) -> Period:
-    """Return the month that a plan order pays for, which is decided when it is paid.
+    """Return the month that a payment is for, from the end of the coverage.
 
-    It begins when the coverage ends, also within the grace period. Without a paid plan it begins
-    today, which becomes the first day of the subscription; the caller saves it.
+    Without a paid plan it begins today, the subscription's new first day. The caller saves it.
     """
     today, status = timezone.now().date(), current_status(subscription)
     if status.plan is not None and status.covered_until is not None:
@@ -140,15 +125,11 @@ def assign_paid_month(subscription: Subscription) -> Period:
 
 
 def cancel_pending_plan_orders(account: Account) -> None:
-    """Cancel unpaid plan orders. Orders for packs stay pending."""
     account.orders.pending().for_plans().cancel()
 
 
 def cancel_at_provider(subscription: Subscription) -> None:
-    """Record that the provider has to stop renewing the plan.
-
-    `sync_with_provider` sends the cancellation, after the commit or in the daily job.
-    """
+    """`sync_with_provider` sends the cancellation."""
     provider_id = subscription.provider_subscription
     if provider_id:
         ProviderCancellation.objects.get_or_create(

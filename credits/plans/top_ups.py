@@ -1,20 +1,15 @@
-"""The monthly credits of the Free plan, up to which its balance is topped up. Called daily."""
-
 from django.utils import timezone
 
 from accounts.models import Account
 from credits import services
-from credits.models import LedgerEntry, Subscription, Wallet
+from credits.models import EntryKind, Subscription, Wallet
 from credits.models.subscriptions import MAX_MONTH
 from credits.plans.periods import Period, period_containing
 from runtime.dates import midnight
 
 
 def top_up_if_due(subscription: Subscription) -> None:
-    """Raise the balance to the monthly credits, once even if several months were missed.
-
-    Held credits count. A balance above stays unchanged. The caller has locked the account.
-    """
+    """Raise the balance once, even after missed months. The caller has locked the account."""
     if not subscription.plan.is_free or not _is_due(subscription):
         return
     period = period_containing(timezone.now().date(), subscription.started_on)
@@ -25,10 +20,7 @@ def top_up_if_due(subscription: Subscription) -> None:
 
 
 def _is_due(subscription: Subscription) -> bool:
-    """Return whether the month of the last top-up is over.
-
-    Also true if it ends implausibly late, because the top-up ran while the clock was ahead.
-    """
+    """A date too far ahead means that the clock was ahead."""
     today = timezone.now().date()
     return not today < subscription.topped_up_until <= today + MAX_MONTH
 
@@ -40,7 +32,7 @@ def _raise_balance(subscription: Subscription, period: Period) -> None:
     if missing > 0:
         services.post_entry(
             account=account,
-            kind=LedgerEntry.Kind.PLAN,
+            kind=EntryKind.PLAN,
             amount=missing,
             source=f"plan:{plan.code}:{account.public_id}:{period.start}",
             actor=None,
@@ -49,12 +41,9 @@ def _raise_balance(subscription: Subscription, period: Period) -> None:
 
 
 def _had_sign_up_credits(account: Account, period: Period) -> bool:
-    """Return whether the account's sign-up credits were those of this period.
-
-    The first top-up is due after that period, so this only matters if the clock was ahead.
-    """
+    """Return whether the period includes the sign-up: only if the clock was ahead."""
     signed_up = account.ledger.filter(
-        kind=LedgerEntry.Kind.SIGNUP,
+        kind=EntryKind.SIGNUP,
         at__gte=midnight(period.start),
         at__lt=midnight(period.end),
     )

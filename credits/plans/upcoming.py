@@ -1,5 +1,3 @@
-"""What comes next for an account: its next plan, and its next credits."""
-
 from datetime import date, timedelta
 
 from django.utils import timezone
@@ -9,7 +7,6 @@ from credits.plans.coverage import Coverage
 
 
 def upcoming_change(subscription: Subscription, coverage: Coverage) -> tuple[date, Plan] | None:
-    """Return when the plan changes next, and to which plan, as far as known today."""
     today = timezone.now().date()
     paid_change = coverage.next_change(today)
     if paid_change:
@@ -20,10 +17,7 @@ def upcoming_change(subscription: Subscription, coverage: Coverage) -> tuple[dat
 
 
 def next_grant(subscription: Subscription) -> tuple[int | None, date | None]:
-    """Return the credits of the next month and the day it begins, or None for both.
-
-    Credits that are already due count as today's.
-    """
+    """Due credits count as today's."""
     plan, today = subscription.next_plan, timezone.now().date()
     if not plan.is_free:
         return plan.monthly_credits, max(subscription.covered_until or today, today)

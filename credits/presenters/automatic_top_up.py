@@ -1,5 +1,3 @@
-"""Say under Billing which card is saved, and what automatic top-up does."""
-
 from dataclasses import dataclass, field
 
 from django.urls import reverse
@@ -17,54 +15,50 @@ WHAT_IT_DOES = "Buys a pack with your saved card when the balance falls below a 
 
 
 @dataclass(frozen=True)
-class Action:
+class BillingAction:
     text: str
     url: str
 
 
 @dataclass(frozen=True)
 class BillingRow:
-    """A row under Billing: what it is, its state, and what the customer can do about it."""
-
     title: str
     badge: Badge | None
     lines: list[str]
-    actions: list[Action] = field(default_factory=list)
-    # Posted without a further question.
-    post: Action | None = None
-    # Apart from the others, because it's destructive.
-    danger: Action | None = None
+    actions: list[BillingAction] = field(default_factory=list)
+    # Submitted without a confirmation page.
+    post: BillingAction | None = None
+    danger: BillingAction | None = None
 
 
 def card_row(card: SavedCard | None, *, is_returning: bool = False) -> BillingRow:
-    """`is_returning`: the customer comes back from the page that saves a card."""
+    """Describe the card. `is_returning`: from the page that saves a card."""
     save = reverse("credits:save-card")
     if card is None:
         note = "Save a card for automatic top-up. Stripe stores it, and we never see its number."
         if is_returning:
             note = "Your card appears here once Stripe confirms it, usually within seconds."
-        return BillingRow("No saved card", None, [note], [Action("Add card", save)])
+        return BillingRow("No saved card", None, [note], [BillingAction("Add card", save)])
     badge = Badge("Expired", "risky", "triangle-alert") if card.is_expired else None
     return BillingRow(
         str(card),
         badge,
         [f"{'Expired' if card.is_expired else 'Expires'} {card.expires}"],
-        [Action("Replace card", save)],
-        danger=Action("Remove card", reverse("credits:remove-card")),
+        [BillingAction("Replace card", save)],
+        danger=BillingAction("Remove card", reverse("credits:remove-card")),
     )
 
 
 def top_up_row(top_up: AutomaticTopUp | None, costs: Costs | None, *, has_card: bool) -> BillingRow:
-    """Return the row for members who may change it."""
     edit = reverse("credits:edit-automatic-top-up")
     title = "Automatic top-up"
     if top_up is None or costs is None or not top_up.is_on:
         lines = [_why_off(top_up) or WHAT_IT_DOES]
         if not has_card:
             return BillingRow(title, Badge("Off"), [*lines, "Add a card to use it."])
-        return BillingRow(title, Badge("Off"), lines, [Action("Set up", edit)])
-    actions = [Action("Change", edit)]
-    off = Action("Switch off", reverse("credits:switch-off-automatic-top-up"))
+        return BillingRow(title, Badge("Off"), lines, [BillingAction("Set up", edit)])
+    actions = [BillingAction("Change", edit)]
+    off = BillingAction("Switch off", reverse("credits:switch-off-automatic-top-up"))
     if costs.obstacle is not None:
         badge = Badge("Paused", "risky", "triangle-alert")
         lines = [_why_paused(costs.obstacle), describe_top_up(top_up, costs)]
@@ -77,11 +71,6 @@ def top_up_row(top_up: AutomaticTopUp | None, costs: Costs | None, *, has_card: 
 
 
 def describe_top_up(top_up: AutomaticTopUp, costs: Costs) -> str:
-    """Say what it buys, when, and how much of the cap is used.
-
-    As in `Buys 10,000 credits for $35.00 when the balance falls below 500, at most $105.00 per
-    month. $35.00 used in November (UTC).`
-    """
     price = f" for {_money(costs.price_cents, top_up)}" if costs.price_cents is not None else ""
     cap, spent = _money(top_up.cap_cents, top_up), _money(costs.spent_cents, top_up)
     return (
@@ -92,7 +81,6 @@ def describe_top_up(top_up: AutomaticTopUp, costs: Costs) -> str:
 
 
 def consequences_of_removal(subscription: Subscription, top_up: AutomaticTopUp | None) -> list[str]:
-    """Say what stops working without the saved card."""
     consequences = []
     if subscription.renews_automatically:
         consequences.append(
@@ -117,7 +105,7 @@ def _why_paused(obstacle: AutomaticTopUp.Pause) -> str:
 
 
 def _why_off(top_up: AutomaticTopUp | None) -> str:
-    """Say why it was switched off, unless a member did that."""
+    """Return why it is off, or nothing if a member switched it off."""
     if top_up is None or not top_up.off_for or top_up.off_at is None:
         return ""
     reason = {

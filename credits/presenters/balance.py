@@ -1,5 +1,3 @@
-"""Say how much an account has, how long it lasts, and what happens when it runs out. Pure."""
-
 from dataclasses import dataclass
 
 from django.template.defaultfilters import pluralize
@@ -19,44 +17,40 @@ class LowBalance:
 
 
 def format_balance(number: int) -> str:
-    """Format a balance with a proper minus sign. A debt is a negative balance."""
+    """Format a balance, which is negative for a debt."""
     return f"{number:,}".replace("-", MINUS)
 
 
 def format_signed(number: int) -> str:
-    """Format a change with a plus or a minus sign."""
     return f"+{number:,}" if number > 0 else format_balance(number)
 
 
 def describe_duration(days: int) -> str:
-    """Return how long the balance lasts, as in `about 3 days`."""
+    """Return text such as `about 3 days`."""
     if days > DAYS_OF_A_YEAR:
         return "more than a year"
     return f"about {days} day{pluralize(days)}" if days else "less than a day"
 
 
 def forecast(balance: int, days_left: int | None) -> str:
-    """Estimate in a sentence how long the balance lasts."""
     if days_left is None:
-        return "No credits were used in the last 7 days."
+        return "No requests used credits in the last 7 days."
     if not balance:
         return "No credits are left."
-    return f"Lasts {describe_duration(days_left)} at the current pace."
+    return f"Lasts {describe_duration(days_left)} at the current pace of requests."
 
 
 def short_forecast(balance: int, days_left: int | None, held: int = 0) -> str:
-    """Estimate in a few words how long the balance lasts, and how many credits are held."""
     if not balance:
         text = "No credits left"
     elif days_left is None:
-        text = "No recent usage"
+        text = "No recent requests"
     else:
         text = f"{describe_duration(days_left)} left".capitalize()
     return f"{text} · {held:,} held" if held else text
 
 
 def balance_warning(wallet: Wallet) -> str:
-    """Return why the account can't use the API, or nothing."""
     if wallet.debt:
         owed = format_credits(wallet.debt)
         return f"You owe {owed} that you used before a refund. New credits pay this off first."
@@ -64,7 +58,6 @@ def balance_warning(wallet: Wallet) -> str:
 
 
 def held_note(held: int) -> str:
-    """Say that credits are held, or nothing."""
     if not held:
         return ""
     credits_are = pluralize(held, "credit is,credits are")
@@ -75,7 +68,6 @@ def held_note(held: int) -> str:
 
 
 def low_balance(wallet: Wallet, days_left: int | None) -> LowBalance | None:
-    """Return a warning if the balance has reached the threshold."""
     if wallet.balance > wallet.threshold:
         return None
     if not wallet.balance:

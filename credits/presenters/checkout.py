@@ -1,5 +1,3 @@
-"""Say on which terms a pack or a plan is ordered, before the customer agrees. Pure."""
-
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
@@ -7,13 +5,12 @@ from decimal import Decimal
 from django.urls import reverse
 
 from accounts.date_display import date_format
-from credits.models import Order
+from credits.models import OrderKind, OrderMethod
 from credits.money import format_credits
 from credits.orders.tax import Tax
 from credits.presenters.invoice import tax_label
 from credits.presenters.prices import format_price, limit_after_purchase
 
-Kind, Method = Order.Kind, Order.Method
 ANY_TIME = "You can change or cancel your plan at any time."
 NO_TAX = Tax(Decimal(0))
 TAX_NOTE = "The tax depends on your country and VAT ID."
@@ -23,9 +20,7 @@ TAX_NOTE = "The tax depends on your country and VAT ID."
 class OrderTerms:
     intro: str
     facts: list[str]
-    # The label of the amount.
     total: str
-    # The label of the tax, or nothing if there is none.
     tax: str
     tax_note: str
     action: str
@@ -37,18 +32,18 @@ def order_terms(
     *,
     kind: str,
     credits: int,
-    # Of the pack, or of the plan per month, net.
+    # Net, of the pack, or of the plan per month.
     price_cents: int,
     limits: tuple[int, int],
     method: str,
     begins_on: date | None = None,
     tax: Tax = NO_TAX,
 ) -> OrderTerms:
-    """Describe an order. `limits`: requests per minute of the item, and of the account today."""
-    is_monthly = kind in (Kind.PLAN, Kind.RENEWAL)
+    """Describe the terms. `limits`: the item's requests per minute, and the account's."""
+    is_monthly = kind in (OrderKind.PLAN, OrderKind.RENEWAL)
     amount = format_credits(credits)
-    overview = "credits:choose-pack" if kind == Kind.PACK else "credits:choose-plan"
-    by_invoice = method == Method.INVOICE
+    overview = "credits:choose-pack" if kind == OrderKind.PACK else "credits:choose-plan"
+    by_invoice = method == OrderMethod.INVOICE
     return OrderTerms(
         intro=_intro(kind, price_cents, begins_on),
         facts=[
@@ -65,12 +60,12 @@ def order_terms(
 
 
 def _intro(kind: str, price_cents: int, begins_on: date | None) -> str:
-    if kind == Kind.UPGRADE:
+    if kind == OrderKind.UPGRADE:
         price = format_price(price_cents)
         return f"You pay only the difference to your current plan, then {price} per month."
-    if kind == Kind.RENEWAL and begins_on:
+    if kind == OrderKind.RENEWAL and begins_on:
         return f"Your month begins on {date_format(begins_on)}. {ANY_TIME}"
-    if kind == Kind.PLAN:
+    if kind == OrderKind.PLAN:
         return f"Your month begins when you pay. {ANY_TIME}"
     return "Credits never expire."
 

@@ -1,5 +1,3 @@
-"""Say what an order's invoice or receipt contains, the same on its page and in its PDF."""
-
 from collections.abc import Iterable
 from decimal import Decimal
 
@@ -8,7 +6,7 @@ from django.conf import settings
 from accounts.date_display import date_format
 from credits.countries import COUNTRIES
 from credits.invoices.text import InvoiceText, Lines, Row
-from credits.models import Order, list_refunds
+from credits.models import Order, OrderKind, list_refunds
 from credits.money import MINUS, format_money, format_percent
 from credits.orders.tax import has_vat_ids
 from credits.presenters.orders import invoice_stamp
@@ -19,10 +17,15 @@ def describe_invoice(order: Order) -> InvoiceText:
         title="Receipt" if order.was_paid_by_card else "Invoice",
         number=order.number,
         created_on=(order.invoiced_on or order.placed_at.date()).isoformat(),
-        seller=_seller(order),
+        seller=_lines(
+            order.seller_name,
+            *order.seller_address.splitlines(),
+            f"Tax number {order.seller_tax_id}" if order.seller_tax_id else "",
+            settings.SUPPORT_EMAIL,
+        ),
         buyer=buyer_lines(order),
         facts=tuple(_facts(order)),
-        # The day of the payment is among the facts.
+        # The facts name the day of the payment.
         stamp="" if order.is_paid and not order.refunded_cents else invoice_stamp(order),
         description=order.description,
         period=_period(order),
@@ -36,14 +39,12 @@ def describe_invoice(order: Order) -> InvoiceText:
 
 
 def tax_label(rate: Decimal, reason: str) -> str:
-    """Return the label of the tax, or nothing where there is no tax to speak of."""
     if not (rate or reason):
         return ""
     return f"Tax, {format_percent(rate)} · {reason}" if reason else f"Tax, {format_percent(rate)}"
 
 
 def order_tax(order: Order) -> str:
-    """Say how much of an order's total is tax, and why there is none, or nothing."""
     label = tax_label(order.tax_rate, order.tax_reason)
     if not label:
         return ""
@@ -52,7 +53,6 @@ def order_tax(order: Order) -> str:
 
 
 def buyer_lines(order: Order) -> Lines:
-    """Return the buyer's name, address, country, and VAT ID as they were at the time."""
     number = "VAT ID" if has_vat_ids(order.buyer_country) else "Tax number"
     return _lines(
         order.buyer_name,
@@ -60,12 +60,6 @@ def buyer_lines(order: Order) -> Lines:
         COUNTRIES.get(order.buyer_country, order.buyer_country),
         f"{number} {order.buyer_tax_id}" if order.buyer_tax_id else "",
     )
-
-
-def _seller(order: Order) -> Lines:
-    tax_id = f"Tax number {order.seller_tax_id}" if order.seller_tax_id else ""
-    address = order.seller_address.splitlines()
-    return _lines(order.seller_name, *address, tax_id, settings.SUPPORT_EMAIL)
 
 
 def _facts(order: Order) -> Iterable[Row]:
@@ -87,14 +81,13 @@ def _sums(order: Order) -> tuple[Row, ...]:
 
 
 def _period(order: Order) -> str:
-    """Return the period, unless the description has it already."""
-    if not (order.period_start and order.last_day) or order.kind == Order.Kind.RENEWAL:
+    """Return the period, unless it is in the description."""
+    if not (order.period_start and order.last_day) or order.kind == OrderKind.RENEWAL:
         return ""
     return f"{date_format(order.period_start)} to {date_format(order.last_day)}"
 
 
 def refund_rows(order: Order) -> Iterable[Row]:
-    """Return a row for each refund, and the total after all of them."""
     if not order.refunded_cents:
         return
     for at, cents in list_refunds(order):

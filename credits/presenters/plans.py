@@ -1,5 +1,3 @@
-"""Say what a subscription includes, what changes next, and what each plan would change."""
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date
@@ -30,10 +28,15 @@ def included_credits(subscription: Subscription) -> str:
 
 
 def next_dates(subscription: Subscription, upcoming: Change | None, *, is_due: bool) -> list[str]:
-    """Say until when the plan is paid for or topped up, and to which plan it changes."""
     dates = []
     if not subscription.plan.is_free:
-        dates.append(_paid_until(subscription, is_due=is_due))
+        is_renewed = subscription.renews_automatically
+        paid = f"Paid until {_covered_until(subscription)}"
+        if is_due:
+            paid += ". Pay for the next month to keep your plan"
+        elif is_renewed and subscription.next_plan == subscription.plan:
+            paid += ", then renews automatically"
+        dates.append(f"{paid}.")
     elif subscription.gets_top_ups:
         dates.append(f"Next top-up on {date_format(subscription.topped_up_until)}.")
     if upcoming:
@@ -41,17 +44,8 @@ def next_dates(subscription: Subscription, upcoming: Change | None, *, is_due: b
     return dates
 
 
-def _paid_until(subscription: Subscription, *, is_due: bool) -> str:
-    paid = f"Paid until {_covered_until(subscription)}"
-    if is_due:
-        return f"{paid}. Pay for the next month to keep your plan."
-    if subscription.renews_automatically and subscription.next_plan == subscription.plan:
-        return f"{paid}, then renews automatically."
-    return f"{paid}."
-
-
 def plan_notice(subscription: Subscription, upcoming: Change | None, *, is_due: bool) -> str:
-    """Say above the plans what happens next, or nothing if the plan simply continues."""
+    """Return what happens next, or nothing if the plan continues."""
     if is_due:
         return (
             f"{subscription.plan} was paid until {_covered_until(subscription)}. "
@@ -62,8 +56,6 @@ def plan_notice(subscription: Subscription, upcoming: Change | None, *, is_due: 
 
 @dataclass(frozen=True)
 class PlanCard:
-    """A plan as one account can choose it: with a link, or with a status in its place."""
-
     plan: Plan
     is_current: bool
     credits: str
@@ -91,7 +83,7 @@ def _plan_card(plan: Plan, subscription: Subscription, *, is_due: bool) -> PlanC
 
 
 def _order_verb(plan: Plan, subscription: Subscription, *, is_due: bool) -> str:
-    """Return what paying for the plan does, or nothing if it can't be ordered now."""
+    """Return the link's verb, or nothing if the plan can't be ordered."""
     current = subscription.plan
     if is_due and not plan.is_free:
         return "Renew" if plan == current else "Choose"
@@ -113,9 +105,8 @@ def _plan_status(plan: Plan, subscription: Subscription) -> str:
 
 @dataclass(frozen=True)
 class PlanChange:
-    """The question whether to keep a plan, or to change to a lower one."""
+    """The question whether to keep a plan or change to a lower one."""
 
-    # On the button, and in the heading with a question mark.
     action: str
     intro: str
     consequences: list[str]
@@ -125,22 +116,18 @@ def describe_plan_change(plan: Plan, subscription: Subscription) -> PlanChange:
     if plan == subscription.plan:
         intro = f"It continues as before, for {format_price(plan.price_cents)} per month."
         return PlanChange(f"Keep {plan}", intro, [])
-    until = _covered_until(subscription)
+    until, amount = _covered_until(subscription), format_credits(plan.monthly_credits)
+    credits = f"you get {amount} for {format_price(plan.price_cents)} each month"
+    if plan.is_free:
+        credits = f"your balance is topped up to {amount} each month"
     consequences = [
-        _credits_after_change(plan),
+        f"From then on, {credits}.",
         f"Your rate limit becomes {plan.requests_per_minute:,} requests per minute, unless you "
         "bought a pack with a higher limit.",
         "You keep your credits.",
     ]
     intro = f"{subscription.plan} is paid until {until}. Your plan changes after that."
     return PlanChange(f"Change to {plan}", intro, consequences)
-
-
-def _credits_after_change(plan: Plan) -> str:
-    amount = format_credits(plan.monthly_credits)
-    if plan.is_free:
-        return f"From then on, your balance is topped up to {amount} each month."
-    return f"From then on, you get {amount} for {format_price(plan.price_cents)} each month."
 
 
 def _covered_until(subscription: Subscription) -> str:

@@ -1,5 +1,3 @@
-"""Say what plans and packs cost and include. Pure."""
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
@@ -26,18 +24,15 @@ def plan_price(plan: Plan) -> str:
 
 @dataclass(frozen=True)
 class CardPrice:
-    """A price on a card, in a form in which plans and packs compare."""
-
     amount: str
     unit: str
-    # What 1,000 credits cost, or why nothing is paid for them.
+    # The price of 1,000 credits.
     note: str
-    # In percent of the highest price per 1,000 credits, or nothing.
+    # Compared with the highest price per 1,000 credits.
     saving: str
 
 
 def highest_rate(items: Iterable[Plan | Pack]) -> Decimal:
-    """Return the highest price of 1,000 credits, in cents. Savings are compared with it."""
     return max(map(_rate, items), default=Decimal(0))
 
 
@@ -53,7 +48,6 @@ def card_price(item: Plan | Pack, highest: Decimal) -> CardPrice:
 
 
 def savings_note(highest: Decimal) -> str:
-    """Say what the savings are compared with."""
     price = format_card_price(_to_cents(highest))
     return f"Savings are compared with our highest price, {price} per 1,000 credits."
 
@@ -73,7 +67,6 @@ def plan_credits(plan: Plan) -> str:
 
 
 def limit_after_purchase(limit: int, current: int) -> str:
-    """Say what an item with a rate limit does to the account's."""
     if limit > current:
         return f"Raises your rate limit to {limit:,} requests per minute."
     return f"Your rate limit stays at {current:,} requests per minute."
@@ -84,7 +77,7 @@ def tax_note(rate: Decimal) -> str:
 
 
 def pack_prices(packs: Sequence[Pack]) -> str:
-    """List the packs as in `1,000 credits for $5.00 or 9,000 credits for $30.00`."""
+    """Return text such as `1,000 credits for $5.00 or 9,000 credits for $30.00`."""
     offers = [f"{pack} for {format_price(pack.price_cents)}" for pack in packs]
     first, last = offers[:-1], offers[-1:]
     return " or ".join(filter(None, (", ".join(first), *last)))

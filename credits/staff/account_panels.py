@@ -1,5 +1,3 @@
-"""Panels about credits and money on the staff page of an account. Read-only."""
-
 from accounts.models import Account
 from accounts.staff.panels import (
     MAX_ROWS,
@@ -26,7 +24,7 @@ def balance_panel(account: Account) -> Panel:
             Fact("Balance", Cell(wallet.balance, tone="" if wallet.balance else "bad")),
             Fact("Held", Cell(wallet.held)),
             Fact("Debt", Cell(wallet.debt, tone="bad" if wallet.debt else "")),
-            Fact("Days left", Cell("No recent usage" if days is None else days)),
+            Fact("Days left", Cell("No recent requests" if days is None else days)),
             Fact("Low-balance threshold", Cell(wallet.threshold)),
             Fact("Plan", Cell(subscription.plan.name)),
             Fact("Paid until", Cell(subscription.covered_until)),
@@ -41,19 +39,18 @@ def ledger_panel(account: Account) -> Panel:
         "Latest ledger entries",
         "No entries yet.",
         columns=("Time", "Kind", "Amount", "Actor", "Reason"),
-        rows=[_entry_row(entry) for entry in account.ledger.all()[:MAX_ROWS]],
+        rows=[
+            [
+                Cell(entry.at),
+                link_cell(entry, entry.get_kind_display()),
+                Cell(format_signed(entry.amount), is_amount=True),
+                Cell(entry.actor),
+                Cell(entry.reason),
+            ]
+            for entry in account.ledger.all()[:MAX_ROWS]
+        ],
         more=Link("Full ledger", account_admin_list_url(LedgerEntry, account)),
     )
-
-
-def _entry_row(entry: LedgerEntry) -> list[Cell]:
-    return [
-        Cell(entry.at),
-        link_cell(entry, entry.get_kind_display()),
-        Cell(format_signed(entry.amount), is_amount=True),
-        Cell(entry.actor),
-        Cell(entry.reason),
-    ]
 
 
 @require_staff_permissions("credits.view_order")
@@ -62,22 +59,18 @@ def orders_panel(account: Account) -> Panel:
         "Latest orders",
         "No orders yet.",
         columns=("Order", "Item", "State", "Total", "Placed", "Paid"),
-        rows=[_order_row(order) for order in account.orders.all()[:MAX_ROWS]],
+        rows=[
+            [
+                link_cell(order, order.number),
+                Cell(order.description),
+                Cell(f"{order.get_state_display()}, overdue", tone="bad")
+                if order.is_overdue
+                else Cell(order.get_state_display()),
+                Cell(format_money(order.total_cents, order.currency), is_amount=True),
+                Cell(order.placed_at),
+                Cell(order.paid_at),
+            ]
+            for order in account.orders.all()[:MAX_ROWS]
+        ],
         more=Link("All orders", account_admin_list_url(Order, account)),
     )
-
-
-def _order_row(order: Order) -> list[Cell]:
-    return [
-        link_cell(order, order.number),
-        Cell(order.description),
-        _state_cell(order),
-        Cell(format_money(order.total_cents, order.currency), is_amount=True),
-        Cell(order.placed_at),
-        Cell(order.paid_at),
-    ]
-
-
-def _state_cell(order: Order) -> Cell:
-    state = order.get_state_display()
-    return Cell(f"{state}, overdue", tone="bad") if order.is_overdue else Cell(state)

@@ -1,5 +1,3 @@
-"""Plans and packs in the admin. Staff enter prices as money."""
-
 from decimal import Decimal
 from typing import Any, TypeVar
 
@@ -20,8 +18,6 @@ Item = TypeVar("Item", bound=Model)
 
 
 class PriceField(DecimalField):
-    """Shows and reads cents as an amount of money."""
-
     def __init__(self, label: str) -> None:
         label = f"{label} ({settings.CURRENCY}, net)"
         super().__init__(label=label, min_value=0, decimal_places=2)
@@ -37,7 +33,7 @@ class PriceField(DecimalField):
 
 
 class CatalogAdmin(admin.ModelAdmin[Item]):
-    """Edits plans and packs. Orders refer to them, so staff withdraw a row and never delete it."""
+    """Let staff withdraw plans and packs, but not delete them: orders refer to them."""
 
     price_label = "Price"
 
@@ -88,7 +84,7 @@ class PlanAdmin(CatalogAdmin[Plan]):
         return f"{plan.requests_per_minute:,}"
 
     def get_readonly_fields(self, request: HttpRequest, obj: Plan | None = None) -> tuple[str, ...]:
-        """Protect the code, which API clients read, and keep the Free plan free and offered."""
+        """Protect the code, which API clients read. Free stays free and offered."""
         if obj is None:
             return ()
         return ("code", "price", "is_offered") if obj.is_free else ("code",)

@@ -1,7 +1,6 @@
-"""Grants by staff. Small ones take effect immediately, large ones need a second staff member.
+"""Above a limit per person and 24 hours, a second person has to confirm.
 
-The limit applies per person, over all accounts and 24 hours, so that many small grants count as one
-large one. It doesn't apply to grants on the command line, which operators make.
+Operators' commands have no limit.
 """
 
 from django.conf import settings
@@ -11,16 +10,15 @@ from django.utils import timezone
 from accounts import audit
 from accounts.models import Account, User
 from credits import services
-from credits.models import StaffGrant
+from credits.models import GrantState, StaffGrant
 
-State = StaffGrant.State
 OWN_REQUEST = "You requested this grant, so another staff member has to confirm or reject it."
 NOT_OWN_REQUEST = "Only the person who requested this grant can withdraw it."
 REQUESTER_IS_GONE = "The person who requested this grant no longer exists. Reject it."
 
 
 class GrantRefused(Exception):
-    """Raised if a decision isn't allowed. The text is shown to the user."""
+    """Raised with a text for the user if a decision isn't allowed."""
 
 
 @transaction.atomic
@@ -33,15 +31,12 @@ def request_grant(
     form_token: str,
     ip: str | None = None,
 ) -> StaffGrant | None:
-    """Grant the credits, or store a request if they exceed what the actor may grant alone.
-
-    Returns None if the form was submitted before.
-    """
+    """Return None if the form was submitted before."""
     services.validate_amount(amount)
-    # Locks the user, so that two concurrent grants can't both fit below the limit.
+    # Lock the user: two concurrent grants must not both fit below the limit.
     User.objects.select_for_update(no_key=True).get(pk=actor.pk)
     total = StaffGrant.objects.granted_alone(actor) + amount
-    state = State.PENDING if total > settings.STAFF_GRANT_LIMIT else State.WITHIN_LIMIT
+    state = GrantState.PENDING if total > settings.STAFF_GRANT_LIMIT else GrantState.WITHIN_LIMIT
     grant, is_new = StaffGrant.objects.get_or_create(
         account=account,
         form_token=form_token,
@@ -60,7 +55,7 @@ def request_grant(
 def confirm_grant(*, grant: StaffGrant, actor: User, ip: str | None = None) -> None:
     if refusal := refusal_to_confirm(grant, actor):
         raise GrantRefused(refusal)
-    _decide(grant, State.CONFIRMED, actor)
+    _decide(grant, GrantState.CONFIRMED, actor)
     _record(grant, actor, "grant.confirmed", ip)
     _post(grant, actor, ip)
 
@@ -69,7 +64,7 @@ def confirm_grant(*, grant: StaffGrant, actor: User, ip: str | None = None) -> N
 def reject_grant(*, grant: StaffGrant, actor: User, ip: str | None = None) -> None:
     if refusal := refusal_to_reject(grant, actor):
         raise GrantRefused(refusal)
-    _decide(grant, State.REJECTED, actor)
+    _decide(grant, GrantState.REJECTED, actor)
     _record(grant, actor, "grant.rejected", ip)
 
 
@@ -77,12 +72,11 @@ def reject_grant(*, grant: StaffGrant, actor: User, ip: str | None = None) -> No
 def withdraw_grant(*, grant: StaffGrant, actor: User, ip: str | None = None) -> None:
     if refusal := refusal_to_withdraw(grant, actor):
         raise GrantRefused(refusal)
-    _decide(grant, State.WITHDRAWN, actor)
+    _decide(grant, GrantState.WITHDRAWN, actor)
     _record(grant, actor, "grant.withdrawn", ip)
 
 
 def refusal_to_confirm(grant: StaffGrant, user: User) -> str:
-    """Return why the user can't confirm the grant, or an empty string."""
     return REQUESTER_IS_GONE if grant.requested_by_id is None else refusal_to_reject(grant, user)
 
 
@@ -94,8 +88,8 @@ def refusal_to_withdraw(grant: StaffGrant, user: User) -> str:
     return "" if grant.requested_by_id == user.pk else NOT_OWN_REQUEST
 
 
-def _decide(grant: StaffGrant, state: State, actor: User) -> None:
-    """Store the decision if the grant is still pending, so that only one of two takes effect."""
+def _decide(grant: StaffGrant, state: GrantState, actor: User) -> None:
+    """Decide on a pending grant, so that only one of two decisions takes effect."""
     pending = StaffGrant.objects.pending().filter(pk=grant.pk)
     if not pending.update(state=state, decided_by=actor, decided_at=timezone.now()):
         raise GrantRefused("This grant has already been decided. Nothing was changed.")
@@ -114,6 +108,6 @@ def _post(grant: StaffGrant, actor: User, ip: str | None) -> None:
 
 
 def _record(grant: StaffGrant, actor: User, action: str, ip: str | None) -> None:
-    """Record a step without an account: customers don't see requests in their audit log."""
+    """Record without an account, as customers don't see requests."""
     target = f"{grant.account.public_id}, {grant.amount:,}: {grant.reason}"
     audit.record(None, actor, action, target, ip)

@@ -1,8 +1,6 @@
-"""Orders in the admin: what was bought, on which terms, and the PDF of the invoice."""
-
 from datetime import date, datetime
 
-from django.contrib import admin, messages
+from django.contrib import admin
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
@@ -10,8 +8,7 @@ from django.urls import URLPattern, path
 from django.views.decorators.http import require_safe
 
 from accounts.staff.read_only import ReadOnlyAdmin
-from accounts.staff.request import staff_request
-from credits.invoice_files import FileUnavailable, invoice_response
+from credits.invoice_files import NOT_DRAWN, invoice_response
 from credits.models import Order
 from credits.money import format_money
 from credits.presenters.invoice import tax_label
@@ -56,11 +53,11 @@ class OrderAdmin(StaffActionsAdmin[Order], ReadOnlyAdmin):
             raise Http404
         if not self.has_view_permission(request, order):
             raise PermissionDenied
-        try:
-            return invoice_response(staff_request(request), order)
-        except FileUnavailable as error:
-            self.message_user(request, str(error), messages.ERROR)
+        response = invoice_response(order)
+        if response is None:
+            self.message_user(request, NOT_DRAWN)
             return redirect("admin:credits_order_change", object_id)
+        return response
 
     @admin.display(ordering="net_cents")
     def total(self, order: Order) -> str:

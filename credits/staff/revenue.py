@@ -1,5 +1,3 @@
-"""Sum up what was paid and refunded, in one query."""
-
 from datetime import datetime
 from functools import reduce
 from operator import or_
@@ -9,14 +7,13 @@ from django.db.models import F, Q, QuerySet, Sum, Value
 
 from credits.models import Order, Refund
 
-# Where each month starts and ends, by its name in the result.
+# Start and end of each month, by its name in the result.
 Months = dict[str, tuple[datetime, datetime]]
-# Cents by currency, for each event ("paid" or "refunded") and name of a month.
+# Cents by currency, for each event ("paid" or "refunded") and month.
 Revenue = dict[tuple[str, str], dict[str, int]]
 
 
 def find_revenue(months: Months) -> Revenue:
-    """Return the cents paid and refunded in each month, including partial refunds."""
     total = F("net_cents") + F("tax_cents")
     payments = Order.objects.annotate(event=Value("paid"), cents=total, at=F("paid_at"))
     refunds = Refund.objects.annotate(event=Value("refunded"), currency=F("order__currency"))

@@ -1,5 +1,3 @@
-"""Find orders and holds from the search box of the admin."""
-
 import re
 
 from accounts.staff.panels import (
@@ -11,9 +9,8 @@ from accounts.staff.panels import (
 )
 from credits.models import Hold, Order
 
-# The fields of a list's search box that find an account.
 ACCOUNT_SEARCH_FIELDS = ("account__name", "account__public_id", "account__memberships__user__email")
-# The invoice number with or without its prefix.
+# An invoice number, with or without its prefix.
 _INVOICE = re.compile(r"(?:INV-?)?([0-9]{1,9})", re.IGNORECASE | re.ASCII)
 
 
@@ -41,7 +38,7 @@ def find_orders(text: str) -> SearchResults:
 
 @require_staff_permissions("credits.view_hold", "accounts.view_account")
 def find_holds(text: str) -> SearchResults:
-    """Find holds by their source. A list may have several, whose sources begin with its own."""
+    """A list may have several holds."""
     holds = Hold.objects.filter(source__startswith=text) if ":" in text else Hold.objects.none()
     return SearchResults(
         "Holds",

@@ -1,5 +1,3 @@
-"""The panel about automatic top-up on the staff page of an account. Read-only."""
-
 from collections.abc import Iterator
 
 from accounts.models import Account
@@ -19,26 +17,38 @@ from credits.money import format_money
 @require_staff_permissions("credits.view_automatictopup")
 def automatic_top_up_panel(account: Account) -> Panel:
     top_up = AutomaticTopUp.objects.select_related("pack").filter(account=account).first()
+    card = SavedCard.objects.filter(account=account).first()
+    text = f"{card}, expires {card.expires}" if card else "None"
     orders = AutomaticOrder.objects.filter(order__account=account).select_related("order")
     return Panel(
         "Automatic top-up",
         "No orders yet.",
         columns=("Order", "Payment", "Total", "Placed", "Paid"),
         rows=[
-            _order_row(automatic) for automatic in orders.order_by("-order__placed_at")[:MAX_ROWS]
+            [
+                link_cell(automatic.order, automatic.order.number),
+                Cell(
+                    ": ".join(filter(None, (automatic.get_outcome_display(), automatic.failure))),
+                    tone="bad" if automatic.failure else "",
+                ),
+                Cell(
+                    format_money(automatic.order.total_cents, automatic.order.currency),
+                    is_amount=True,
+                ),
+                Cell(automatic.order.placed_at),
+                Cell(automatic.order.paid_at),
+            ]
+            for automatic in orders.order_by("-order__placed_at")[:MAX_ROWS]
         ],
-        facts=[*_card_facts(account), *(_facts(top_up) if top_up else [])],
+        facts=[
+            Fact("Saved card", Cell(text, tone="bad" if card and card.is_expired else "")),
+            *(_describe_settings(top_up) if top_up else []),
+        ],
         note="" if top_up else "The account never switched it on.",
     )
 
 
-def _card_facts(account: Account) -> list[Fact]:
-    card = SavedCard.objects.filter(account=account).first()
-    text = f"{card}, expires {card.expires}" if card else "None"
-    return [Fact("Saved card", Cell(text, tone="bad" if card and card.is_expired else ""))]
-
-
-def _facts(top_up: AutomaticTopUp) -> Iterator[Fact]:
+def _describe_settings(top_up: AutomaticTopUp) -> Iterator[Fact]:
     costs = look_up_costs(top_up)
     if not top_up.is_on:
         yield Fact("State", Cell("Off"))
@@ -53,20 +63,3 @@ def _facts(top_up: AutomaticTopUp) -> Iterator[Fact]:
     for label, cents in (("Monthly cap", top_up.cap_cents), ("Used this month", costs.spent_cents)):
         yield Fact(label, Cell(format_money(cents, top_up.currency), is_amount=True))
     yield Fact("Failures in a row", Cell(top_up.failures))
-
-
-def _order_row(automatic: AutomaticOrder) -> list[Cell]:
-    order = automatic.order
-    return [
-        link_cell(order, order.number),
-        _payment_cell(automatic),
-        Cell(format_money(order.total_cents, order.currency), is_amount=True),
-        Cell(order.placed_at),
-        Cell(order.paid_at),
-    ]
-
-
-def _payment_cell(automatic: AutomaticOrder) -> Cell:
-    outcome = automatic.get_outcome_display()
-    text = f"{outcome}: {automatic.failure}" if automatic.failure else outcome
-    return Cell(text, tone="bad" if automatic.failure else "")

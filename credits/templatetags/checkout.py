@@ -1,5 +1,3 @@
-"""Present plans, offers, and orders: `{% load checkout %}`."""
-
 from collections.abc import Iterable
 
 from django import template

@@ -31,7 +31,7 @@ def tax_note_for(rate: object) -> str:
 
 @register.inclusion_tag("credits/fragments/meter.html", takes_context=True)
 def balance_meter(context: dict[str, Any]) -> dict[str, Any]:
-    """Show the balance in the navigation, and how long it lasts. Costs two queries per page."""
+    """This costs two queries per page."""
     account = getattr(context.get("request"), "account", None)
     if account is None:
         return {}

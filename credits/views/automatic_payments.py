@@ -1,5 +1,3 @@
-"""The saved card and automatic top-up. Without Stripe's keys there is neither."""
-
 from collections.abc import Callable
 from functools import wraps
 
@@ -38,7 +36,7 @@ def require_card_payments(view: View) -> View:
 @require_permission(TeamPermission.BUY)
 @require_card_payments
 def save_card(request: AccountRequest) -> HttpResponse:
-    """Ask for consent. The response to the form links to Stripe, where the card is entered.
+    """Ask for consent, and link to Stripe, where the card is entered.
 
     Browsers refuse to follow a form's redirect to another site (form-action).
     """

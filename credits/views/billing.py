@@ -1,5 +1,3 @@
-"""Billing pages: balance, plan, and ledger. Every member of the account has read access."""
-
 import re
 from datetime import date
 
@@ -56,10 +54,11 @@ def change_threshold(request: AccountRequest) -> HttpResponse:
 @require_safe
 @require_permission(TeamPermission.VIEW_ACCOUNT)
 def show_ledger(request: AccountRequest) -> HttpResponse:
-    """Show one month per page, with the opening and closing balance."""
     account, this_month = request.account, timezone.now().date().replace(day=1)
     oldest = account.created_at.date().replace(day=1)
-    first = min(max(_parse_month(request.GET.get("month", ""), this_month), oldest), this_month)
+    match = re.fullmatch(r"(20\d\d)-(0[1-9]|1[0-2])", request.GET.get("month", ""))
+    first = date(int(match[1]), int(match[2]), 1) if match else this_month
+    first = min(max(first, oldest), this_month)
     month = statement.monthly_statement(account, first)
     context = {
         "month": month,
@@ -68,11 +67,6 @@ def show_ledger(request: AccountRequest) -> HttpResponse:
         "after": next_month(first) if first < this_month else None,
     }
     return render(request, "credits/show_ledger.html", context)
-
-
-def _parse_month(text: str, default: date) -> date:
-    match = re.fullmatch(r"(20\d\d)-(0[1-9]|1[0-2])", text)
-    return date(int(match[1]), int(match[2]), 1) if match else default
 
 
 def _render_billing(request: AccountRequest, form: ThresholdForm | None = None) -> HttpResponse:
@@ -96,7 +90,7 @@ def _render_billing(request: AccountRequest, form: ThresholdForm | None = None) 
         "next_dates": next_dates(subscription, change, is_due=is_due),
         "domain_without_credits": sign_up_credits.domain_without_credits(account),
         "lines": month.lines[:MAX_LINES],
-        # Those that automatic top-up is paying need nothing from the customer.
+        # Orders of automatic top-up need nothing from the customer.
         "waiting": account.orders.pending().filter(paying_top_up=None),
         "form": form or ThresholdForm(wallet.usual_threshold, initial=threshold),
     }

@@ -1,8 +1,9 @@
-"""Choose and order a pack or a plan: a quote, a form that carries its terms, and an order."""
+"""Order a pack or a plan: a quote, a form that carries its terms, and an order."""
 
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_http_methods, require_safe
 
 from accounts.permissions import require_permission
@@ -26,6 +27,7 @@ def choose_pack(request: AccountRequest) -> HttpResponse:
         "packs": Pack.objects.offered(),
         "wallet": request.account.wallet,
         "limit": request.account.request_limit,
+        "next": request.GET.get("next", ""),
         **_comparison(),
     }
     return render(request, "credits/choose_pack.html", context)
@@ -63,7 +65,6 @@ def order_plan(request: AccountRequest, plan_code: str) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @require_permission(TeamPermission.BUY)
 def choose_later_plan(request: AccountRequest, plan_code: str) -> HttpResponse:
-    """Schedule a lower plan for when the paid one ends, or keep the current plan after all."""
     subscription = request.account.subscription
     available = Plan.objects.offered() | Plan.objects.filter(pk=subscription.plan_id)
     plan = get_object_or_404(available, code=plan_code)
@@ -81,7 +82,6 @@ def choose_later_plan(request: AccountRequest, plan_code: str) -> HttpResponse:
 
 
 def _comparison() -> dict[str, object]:
-    """Return what the cards of plans and packs compare their prices with."""
     highest = highest_rate([*Plan.objects.offered(), *Pack.objects.offered()])
     return {"highest_rate": highest, "savings_note": savings_note(highest) if highest else ""}
 
@@ -108,7 +108,7 @@ def _schedule_plan(request: AccountRequest, plan: Plan) -> None:
 
 
 def _order(request: AccountRequest, item: Pack | Plan) -> HttpResponse:
-    """Show the quote for an item. Order it if the posted form carries the same terms."""
+    """Show the quote. Order it if the posted form carries the same terms."""
     try:
         quote = quotes.quote(request.account, item)
     except OrderRefused as error:
@@ -128,9 +128,10 @@ def _order(request: AccountRequest, item: Pack | Plan) -> HttpResponse:
             ip=request.ip,
         )
     except OrderRefused as error:
-        # Shows the page again, with a new quote if that is the reason.
         messages.error(request, str(error))
         return redirect(request.path)
+    if url_has_allowed_host_and_scheme(page := request.GET.get("next", ""), allowed_hosts=None):
+        request.session[order.public_id] = page
     for old_order in form.quote.replaced:
         messages.info(request, f"Canceled {old_order}. This order replaces it.")
     return redirect_to_payment(request, order)

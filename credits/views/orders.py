@@ -1,5 +1,3 @@
-"""Orders and invoices of an account."""
-
 from contextlib import suppress
 
 from django.contrib import messages
@@ -11,12 +9,12 @@ from django.views.decorators.http import require_safe
 from accounts.permissions import redirect_get_to, require_permission
 from accounts.request import AccountRequest
 from accounts.roles import TeamPermission
-from credits.invoice_files import FileUnavailable, invoice_response
-from credits.models import Order
+from credits.invoice_files import NOT_DRAWN, invoice_response
+from credits.models import Order, OrderKind
 from credits.orders import placement
 from credits.payments import PaymentUnavailable, get_payment_method
 from credits.presenters.invoice import describe_invoice, order_tax, refund_rows
-from credits.presenters.orders import order_outcome, payment_page_action
+from credits.presenters.orders import order_outcome
 
 PAGE = "credits:show-orders"
 ORDERS_PER_PAGE = 25
@@ -33,14 +31,15 @@ def show_orders(request: AccountRequest) -> HttpResponse:
 @require_safe
 @require_permission(TeamPermission.BUY)
 def show_order(request: AccountRequest, order_id: str) -> HttpResponse:
-    """Show an order. The payment provider redirects here; only its event says that it was paid."""
+    """The provider redirects here, but only its event confirms payment."""
     order = _get_order(request, order_id)
     context = {
         "order": order,
         "outcome": order_outcome(order),
-        "payment_page_action": payment_page_action(order),
         "tax": order_tax(order),
         "refunds": refund_rows(order),
+        # The page from which the customer ordered.
+        "next": request.session.get(order.public_id),
     }
     return render(request, "credits/show_order.html", context)
 
@@ -62,17 +61,16 @@ def download_invoice(request: AccountRequest, order_id: str) -> HttpResponse:
     order = _get_order(request, order_id)
     if order.invoice_number is None:
         return redirect("credits:show-invoice", order_id=order.public_id)
-    try:
-        return invoice_response(request, order)
-    except FileUnavailable as error:
-        messages.error(request, f"{error} You can also print the invoice.")
+    response = invoice_response(order)
+    if response is None:
+        messages.info(request, NOT_DRAWN)
         return redirect("credits:show-order", order_id=order.public_id)
+    return response
 
 
 @redirect_get_to(PAGE)
 @require_permission(TeamPermission.BUY)
 def pay_order(request: AccountRequest, order_id: str) -> HttpResponse:
-    """Prepare the payment again."""
     return redirect_to_payment(request, _get_order(request, order_id))
 
 
@@ -80,12 +78,12 @@ def pay_order(request: AccountRequest, order_id: str) -> HttpResponse:
 @require_permission(TeamPermission.BUY)
 def cancel_order(request: AccountRequest, order_id: str) -> HttpResponse:
     order = _get_order(request, order_id)
-    if order.kind == Order.Kind.RENEWAL:
+    if order.kind == OrderKind.RENEWAL:
         messages.info(request, "To cancel a renewal, change to Free.")
         return redirect("credits:choose-plan")
     if placement.cancel_order(order=order, actor=request.user, ip=request.ip):
         with suppress(PaymentUnavailable):
-            # The payment page expires on its own. A payment that arrives anyway is fulfilled.
+            # On failure, the page expires. A payment that arrives anyway is fulfilled.
             get_payment_method(order).withdraw(order)
         messages.success(request, f"Canceled {order.number}. Nothing is due.")
     else:
@@ -94,7 +92,7 @@ def cancel_order(request: AccountRequest, order_id: str) -> HttpResponse:
 
 
 def redirect_to_payment(request: AccountRequest, order: Order) -> HttpResponse:
-    """Prepare the payment, and redirect to the order's page, which links to the payment page."""
+    """Prepare the payment page, to which the order's page links."""
     try:
         if order.is_pending:
             get_payment_method(order).begin(order)

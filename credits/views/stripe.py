@@ -11,7 +11,7 @@ from credits.payments import PaymentUnavailable
 @login_not_required
 @require_POST
 def receive_event(request: HttpRequest) -> HttpResponse:
-    """Receive Stripe's webhook, authenticated by its signature. Stripe retries it until a 200."""
+    """The signature authenticates the request. Stripe retries until a 200."""
     if not settings.STRIPE_SECRET_KEY:
         raise Http404
     from credits.payments import stripe_events

@@ -1,37 +1,25 @@
-"""Check that the books agree: each balance with the ledger and usage, orders with the ledger.
-
-Read-only. Messages are for operators.
-"""
-
 from collections.abc import Iterator
 from typing import Any
 
 from django.db.models import Exists, F, Max, OuterRef, Q
 
 from accounts.models import Account
-from credits.models import InvoiceCounter, LedgerEntry, Order, Wallet
-
-Kind, State = LedgerEntry.Kind, Order.State
+from credits.models import EntryKind, InvoiceCounter, LedgerEntry, Order, OrderState, Wallet
 
 WRONG_ORDERS = {
-    State.PENDING: "is not paid, but its credits were granted.",
-    State.CANCELLED: "is not paid, but its credits were granted.",
-    State.PAID: "is paid, but its credits were not granted.",
-    State.REFUNDED: "is refunded, but its credits were not deducted.",
+    OrderState.PENDING: "is not paid, but its credits were granted.",
+    OrderState.CANCELLED: "is not paid, but its credits were granted.",
+    OrderState.PAID: "is paid, but its credits were not granted.",
+    OrderState.REFUNDED: "is refunded, but its credits were not deducted.",
 }
 
 
 def find_discrepancies() -> Iterator[str]:
-    """Yield a message for each discrepancy, and nothing if the books agree."""
-    yield from _accounts_without_wallet()
+    for account in Account.objects.filter(Q(wallet=None) | Q(subscription=None)):
+        yield f"{account.public_id}: has no wallet or no subscription."
     yield from _wrong_balances()
     yield from _wrong_orders()
     yield from _missing_invoices()
-
-
-def _accounts_without_wallet() -> Iterator[str]:
-    for account in Account.objects.filter(Q(wallet=None) | Q(subscription=None)):
-        yield f"{account.public_id}: has no wallet or no subscription."
 
 
 def _wrong_balances() -> Iterator[str]:
@@ -39,34 +27,33 @@ def _wrong_balances() -> Iterator[str]:
         balance=F("debt") - F("held") + F("ledger_total") - F("usage_total"),
         held=F("holds_total"),
     )
-    for wallet in wallets.select_related("account").iterator():
-        yield from _wrong_balance(wallet)
-
-
-def _wrong_balance(wallet: Any) -> Iterator[str]:
-    account_id = wallet.account.public_id
-    if wallet.owned != wallet.ledger_total - wallet.usage_total:
-        yield (
-            f"{account_id}: balance {wallet.balance} + held {wallet.held} - debt {wallet.debt} "
-            f"does not equal ledger {wallet.ledger_total} - usage {wallet.usage_total}."
-        )
-    if wallet.held != wallet.holds_total:
-        yield f"{account_id}: held {wallet.held} does not equal open holds {wallet.holds_total}."
+    found: Any = wallets.select_related("account").iterator()
+    for wallet in found:
+        account_id = wallet.account.public_id
+        if wallet.owned != wallet.ledger_total - wallet.usage_total:
+            yield (
+                f"{account_id}: balance {wallet.balance} + held {wallet.held} - debt {wallet.debt} "
+                f"does not equal ledger {wallet.ledger_total} - usage {wallet.usage_total}."
+            )
+        if wallet.held != wallet.holds_total:
+            holds = wallet.holds_total
+            yield f"{account_id}: held {wallet.held} does not equal open holds {holds}."
 
 
 def _wrong_orders() -> Iterator[str]:
     entries = LedgerEntry.objects.filter(order=OuterRef("pk"))
     granted = Exists(entries.filter(amount=OuterRef("credits")))
-    deducted = Exists(entries.filter(kind=Kind.REFUND))
+    deducted = Exists(entries.filter(kind=EntryKind.REFUND))
     orders = Order.objects.annotate(granted=granted, deducted=deducted).select_related("account")
-    unpaid = (State.PENDING, State.CANCELLED)
+    unpaid = (OrderState.PENDING, OrderState.CANCELLED)
     wrong = orders.filter(
-        Q(state=State.PAID, granted=False, credits__gt=0)
+        Q(state=OrderState.PAID, granted=False, credits__gt=0)
         | Q(state__in=unpaid, granted=True)
-        | Q(state=State.REFUNDED, granted=True, deducted=False)
+        | Q(state=OrderState.REFUNDED, granted=True, deducted=False)
     )
     for order in wrong:
-        yield f"{order.account.public_id}: {order.public_id} {WRONG_ORDERS[State(order.state)]}"
+        what = WRONG_ORDERS[OrderState(order.state)]
+        yield f"{order.account.public_id}: {order.public_id} {what}"
 
 
 def _missing_invoices() -> Iterator[str]:

@@ -1,11 +1,4 @@
-"""Hold credits for work that takes a while, charge it step by step, and release the rest.
-
-hold = hold_credits(account=account, amount=48_120, source="list:lst_…", reason="customers.csv")
-charge_hold(hold=hold, charges=charges)  # in the transaction that stores the results
-release_hold(hold=hold)
-
-Each function locks the wallet before the hold, as charges and deductions do.
-"""
+"""Each function locks the wallet before the hold, as charges do."""
 
 from collections.abc import Sequence
 
@@ -25,29 +18,29 @@ from credits.wallet.key_limits import check_hold
 
 
 class HoldEnded(Exception):
-    """Raised if a hold no longer covers the work, because a deduction or refund canceled it."""
+    """Raised if a deduction or refund canceled the hold."""
 
 
 @transaction.atomic
 def hold_credits(
     *, account: Account, amount: int, source: str, reason: str, key: ApiKey | None = None
 ) -> Hold:
-    """Hold credits for work, or return the hold that this work has.
-
-    Raise InsufficientCredits if the balance is too low, and KeyCreditLimitReached if the key's
-    limit is. Queues the emails that a charge queues.
-    """
+    """Hold credits, or return the hold that this work has."""
     wallet = _lock_wallet(account)
     existing = Hold.objects.filter(account=account, source=source).first()
     if existing is not None:
         return existing
     if wallet.balance < amount:
-        raise insufficient_credits(required=amount, balance=wallet.balance, held=wallet.held)
+        raise insufficient_credits(wallet, required=amount)
     if key is not None:
         check_hold(key, amount)
     wallet.hold(amount)
     wallet.save(update_fields=["balance", "held"])
-    queue_balance_email(account, amount, wallet.balance, wallet.threshold)
+    if wallet.announces_hold and queue_balance_email(
+        account, amount, wallet.balance, wallet.threshold
+    ):
+        wallet.announced_by_hold = wallet.balance
+        wallet.save(update_fields=["announced_by_hold"])
     return Hold.objects.create(
         account=account,
         key=key,
@@ -60,7 +53,7 @@ def hold_credits(
 
 @transaction.atomic
 def charge_hold(*, hold: Hold, charges: Sequence[Charge]) -> None:
-    """Charge validations to a hold, and record their usage. Raise HoldEnded if it can't pay all."""
+    """Charge a hold in the transaction that stores the results, or raise HoldEnded."""
     cost = sum(charge.cost for charge in charges)
     wallet = _lock_wallet(hold.account)
     hold.refresh_from_db()
@@ -74,8 +67,20 @@ def charge_hold(*, hold: Hold, charges: Sequence[Charge]) -> None:
 
 
 @transaction.atomic
+def shrink_hold(*, hold: Hold, to: int) -> int:
+    """Return to the balance what the rest of the work can't cost."""
+    wallet = _lock_wallet(hold.account)
+    hold.refresh_from_db()
+    freed = max(0, hold.remaining - to)
+    hold.remaining -= freed
+    hold.save(update_fields=["remaining"])
+    wallet.free(freed)
+    wallet.save(update_fields=["balance", "held"])
+    return freed
+
+
+@transaction.atomic
 def release_hold(*, hold: Hold) -> int:
-    """End a hold, and return what it still held to the balance. Does nothing if it has ended."""
     wallet = _lock_wallet(hold.account)
     hold.refresh_from_db()
     if not hold.is_open:
@@ -87,7 +92,6 @@ def release_hold(*, hold: Hold) -> int:
 
 
 def release_holds(*, account: Account) -> None:
-    """Release all holds of an account that is erased. A hook."""
     for hold in Hold.objects.open().filter(account=account):
         release_hold(hold=hold)
 

@@ -1,9 +1,7 @@
-"""Keep what an API key uses in a calendar month (UTC) within the key's limit.
+"""A key's limit per calendar month (UTC).
 
-The use is read from the usage totals and from the open holds of lists that the key created, so it
-always agrees with the books. Keys that replaced each other by rotation share it. Charges and holds
-are compared to the limit in their transaction, which has locked the wallet: no other charge of the
-account can be recorded in between.
+The use comes from usage totals and open holds, so it agrees with the books. Rotated keys share it.
+Charges and holds check it in their transaction, which has locked the wallet.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -27,26 +25,20 @@ from runtime.dates import midnight
 
 @dataclass(eq=False)
 class KeyCreditLimitReached(ApiError):
-    """Raised if a request could cost more than what is left of its key's limit."""
-
     code: str = "key_credit_limit_reached"
 
 
 def find_use(*, keys: Sequence[ApiKey]) -> dict[int, CreditUse]:
-    """Return this month's use of the keys that have a limit, by primary key: KEY_CREDIT_USE."""
     return _find_use(keys, current_month())
 
 
 def current_month() -> date:
-    """Return the first day of the month. Call it before recording what is then compared."""
+    """Call this before recording what is then checked."""
     return timezone.now().date().replace(day=1)
 
 
 def refuse_unaffordable(key: ApiKey, price: int) -> CreditUse | None:
-    """Raise KeyCreditLimitReached if the key has a limit, and less than the price is left of it.
-
-    Return the use otherwise, or None if the key has no limit or nothing costs credits.
-    """
+    """Refuse a price above what is left. Return the use, if there is a limit."""
     if key.credits_per_month is None or not price:
         return None
     use = find_use(keys=[key]).get(key.pk)
@@ -56,23 +48,15 @@ def refuse_unaffordable(key: ApiKey, price: int) -> CreditUse | None:
 
 
 def check_hold(key: ApiKey, amount: int) -> None:
-    """Raise KeyCreditLimitReached if the key's limit doesn't cover a hold that is made next.
-
-    The caller has locked the wallet. Queues an email if the hold reaches or nears the limit.
-    """
+    """The caller has locked the wallet."""
     use = refuse_unaffordable(key, amount)
     if use is not None:
         _announce(key, replace(use, held=use.held + amount), amount)
 
 
 def enforce(costs: Mapping[ApiKey, int], month: date) -> None:
-    """Raise KeyCreditLimitReached if costs that were just recorded exceed the limit of their key.
-
-    The caller has locked the wallet, and rolls back if this raises. Queues an email if a key has
-    reached its limit or nears it. `month`: see `current_month`.
-    """
+    """The caller has locked the wallet and recorded the costs."""
     uses = _find_use(costs, month)
-    # Keys that replaced each other by rotation share their use.
     total = sum(costs.values())
     for key, cost in costs.items():
         use = uses.get(key.pk)
@@ -100,10 +84,9 @@ def limit_reached(key: ApiKey, use: CreditUse, *, required: int) -> KeyCreditLim
 
 
 def _announce(key: ApiKey, use: CreditUse, added: int) -> None:
-    """Queue the email that these credits are due to: the limit is reached, or most of it is used.
+    """Queue an email at or near the limit, once a month, as refunds let keys reach it again.
 
-    Each comes once a month unless the limit has changed, because refunds can reach it again. Keys
-    that share use and limit reach it together, so they share the email.
+    Keys that share use and limit share the email.
     """
     now, is_reached = timezone.now(), use.used == use.limit
     if not (is_reached or use.nears_limit(added)):
@@ -119,7 +102,6 @@ def _announce(key: ApiKey, use: CreditUse, added: int) -> None:
 
 
 def _is_due(announced_at: str, month: date) -> Q:
-    """Match keys for which this email wasn't queued in this month."""
     return Q(**{announced_at: None}) | Q(**{f"{announced_at}__lt": midnight(month)})
 
 
@@ -128,7 +110,7 @@ def _find_use(keys: Iterable[ApiKey], month: date) -> dict[int, CreditUse]:
     if not limited:
         return {}
     value = _KEYS.value((key_id, midnight(month), month) for key_id in limited)
-    # The limit is the stored one: it may have changed after the request read its key.
+    # With the stored limit, which may have changed since the request read its key.
     return {
         key_id: CreditUse(limit, int(charged), int(held), month)
         for key_id, limit, charged, held in execute(_use_sql(), [value])
@@ -140,10 +122,9 @@ _KEYS = JsonTable(wanted=BigIntegerField(), start=DateTimeField(), first_day=Dat
 
 @cache
 def _use_sql() -> str:
-    """Return the statement for limits and totals. One statement, so that these agree.
+    """Use one statement, so that limits and totals agree.
 
-    Building it with the ORM takes 2 ms, and running it a tenth of that. The account is named
-    because it's the first column of the indexes.
+    It names the account, the indexes' first column.
     """
     return f"""
         SELECT key.id, key.credits_per_month,

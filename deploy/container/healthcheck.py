@@ -10,7 +10,7 @@ from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 
 ENTRY_POINT = "/srv/email-validation/deploy/container/entrypoint"
-WEB_ROLES = ("serve", "web")
+WEB_ROLES = ("serve", "api", "bulk", "pages")
 
 
 def find_role(command_line: str) -> str:

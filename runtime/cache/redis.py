@@ -1,14 +1,9 @@
-"""Redis backends for the cache and counters that several machines share.
-
-Connections are shared per process: Django creates a cache object for every greenlet, each of which
-would open its own.
-"""
+"""Django creates a cache object per greenlet, so they share connections."""
 
 import logging
-import os
 import time
 from collections.abc import Callable, Mapping
-from functools import cached_property, lru_cache
+from functools import lru_cache, partial
 from typing import Any, TypeAlias
 
 import redis
@@ -24,13 +19,11 @@ logger = logging.getLogger(__name__)
 
 Timeout: TypeAlias = float | None
 Version: TypeAlias = int | None
-# A counter's key, the increment, and the counter's time to live in seconds.
+# Key, increment, seconds to live.
 _Increment = tuple[str, int, int]
 
-# How long Redis is skipped after a failure. Otherwise each request would wait for its timeout.
 _RETRY_SECONDS = 5.0
 
-# Increments all counters in one round trip. The first increment of a counter sets its expiry.
 _COUNT = """
     local counts = {}
     for i, key in ipairs(KEYS) do
@@ -40,9 +33,7 @@ _COUNT = """
     end
     return counts
 """
-
-
-# Increments all counters if none of them exceeds its limit by that. Returns the counts, and 1 or 0.
+# All or none. Returns the counts, and 1 or 0.
 _COUNT_WITHIN = """
     local increment, ttl = tonumber(ARGV[1]), ARGV[2]
     local counts, fits = {}, 1
@@ -62,16 +53,12 @@ _COUNT_WITHIN = """
 
 
 class FallbackRedisCache:
-    """Django's Redis cache, and a cache in this process's memory while Redis is unavailable.
-
-    Without the fallback, allauth's rate limits would make signing in impossible
-    (test_users_can_sign_in_while_the_store_is_unavailable).
-    """
+    """Use memory while Redis is down: sign-in needs rate limits."""
 
     retry_at = 0.0
 
     def __init__(self, server: str, params: dict[str, Any]) -> None:
-        self._redis = _shared_cache(server, _timeout(params), os.getpid())
+        self._redis = _shared_cache(server, params["OPTIONS"]["timeout"])
         self._memory = LocMemCache("without-redis", params)
 
     def __getattr__(self, name: str) -> Callable[..., object]:
@@ -88,14 +75,11 @@ class FallbackRedisCache:
 
 
 class RedisCounters(BaseCache):
-    """Counters that concurrent requests increment in one round trip; Django's cache takes three.
-
-    add() does nothing, because incr() creates a counter that doesn't exist.
-    """
+    """Increment in one round trip; Django's cache takes three."""
 
     def __init__(self, server: str, params: dict[str, Any]) -> None:
         super().__init__(params)
-        self._client, self._coalescer = _shared_client(server, _timeout(params), os.getpid())
+        self._client, self._coalescer = _shared_client(server, params["OPTIONS"]["timeout"])
 
     def add(
         self, key: str, value: object, timeout: Timeout = DEFAULT_TIMEOUT, version: Version = None
@@ -110,7 +94,7 @@ class RedisCounters(BaseCache):
         return self._coalescer.submit(self._increment(key, delta, version))
 
     def incr_within(self, limits: Mapping[str, int], delta: int) -> tuple[bool, list[int]]:
-        """Increment all counters, or none if one would exceed its limit, and return the counts."""
+        """Increment all counters, or none if one would exceed its limit."""
         keys = [self.make_and_validate_key(key) for key in limits]
         ttl = int(self.default_timeout or 0)
         reply = self._client.eval(_COUNT_WITHIN, len(keys), *keys, delta, ttl, *limits.values())
@@ -118,10 +102,8 @@ class RedisCounters(BaseCache):
         return bool(fits), counts
 
     def is_healthy(self) -> bool:
-        """Increment a counter, as a request does: a Redis that replies to PING may refuse writes.
-
-        This bypasses the coalescer, so requests don't queue behind a Redis that doesn't respond.
-        """
+        """A Redis that replies to PING may refuse writes."""
+        # Outside the coalescer, so that requests don't queue behind this.
         (count,) = _increment_all(self._client, [self._increment("is-healthy")])
         return count > 0
 
@@ -131,48 +113,21 @@ class RedisCounters(BaseCache):
 
 
 @lru_cache(maxsize=8)
-def _shared_cache(server: str, timeout: float, process: int) -> RedisCache:
+def _shared_cache(server: str, timeout: float) -> RedisCache:
     options = {"socket_timeout": timeout, "socket_connect_timeout": timeout}
     return RedisCache(server, {"OPTIONS": options})
 
 
 @lru_cache(maxsize=8)
-def _shared_client(
-    server: str, timeout: float, process: int
-) -> tuple[redis.Redis, Coalescer[_Increment, int]]:
+def _shared_client(server: str, timeout: float) -> tuple[redis.Redis, Coalescer[_Increment, int]]:
     client = redis.Redis.from_url(
         server,
         socket_timeout=timeout,
         socket_connect_timeout=timeout,
-        # Reconnect if the server has closed the connection, but don't wait for a second timeout.
+        # Reconnect once, but don't wait for a second timeout.
         retry=Retry(NoBackoff(), 1, supported_errors=(redis.ConnectionError,)),
     )
-    return client, Coalescer(_Incrementer(client).increment_all)
-
-
-class _Incrementer:
-    """Increments counters on one connection, because a coalescer runs one group at a time.
-
-    Before each use, a pool would check whether the server has closed a connection: a quarter of
-    the time of a count.
-    """
-
-    def __init__(self, pooled: redis.Redis) -> None:
-        self._pooled = pooled
-
-    @cached_property
-    def _client(self) -> redis.Redis:
-        # Connects, so not in __init__.
-        client: redis.Redis = self._pooled.client()  # type: ignore[no-untyped-call]
-        return client
-
-    def increment_all(self, increments: list[_Increment]) -> list[int]:
-        return _increment_all(self._client, increments)
-
-
-def _timeout(params: dict[str, Any]) -> float:
-    timeout: float = params["OPTIONS"]["timeout"]
-    return timeout
+    return client, Coalescer(partial(_increment_all, client))
 
 
 def _increment_all(client: redis.Redis, increments: list[_Increment]) -> list[int]:

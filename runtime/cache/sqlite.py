@@ -1,20 +1,14 @@
-"""The cache and counters that all processes of one machine share, in a SQLite file.
-
-Failed sign-ins and requests are counted exactly across processes (tests/runtime/cache), which no
-cache of Django does without a server: its memory cache belongs to one process, add() of its file
-cache isn't atomic, and its database cache loses counts, and would undo those of a request whose
-transaction fails. Here each operation is one atomic statement. The data is short-lived, so writes
-don't wait for the disk. Several machines share Redis instead: runtime/cache/redis.py.
-"""
+"""Django's file and database caches lose counts under concurrent writes."""
 
 import fcntl
 import json
 import math
+import operator
 import os
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
@@ -29,69 +23,49 @@ Values: TypeAlias = dict[str, str | int | float]
 _SCHEMA = """
     PRAGMA journal_mode=WAL;
     PRAGMA synchronous=OFF;
-    CREATE TABLE IF NOT EXISTS kept
+    CREATE TABLE IF NOT EXISTS entries
         (key TEXT PRIMARY KEY, value TEXT, written REAL, expires REAL) WITHOUT ROWID;
-    CREATE INDEX IF NOT EXISTS kept_expires ON kept (expires);
+    CREATE INDEX IF NOT EXISTS entries_expires ON entries (expires);
 """
-# An entry with a write time in the future was written before the clock was set back. It is ignored:
-# it would expire too late, and a lockout it holds would last as long.
+# After the clock was set back, entries from the future would expire too late.
 _IS_LIVE = "(expires > :now AND written <= :now + 60)"
 _SET = """
-    INSERT INTO kept VALUES (:key, :value, :now, :expires)
+    INSERT INTO entries VALUES (:key, :value, :now, :expires)
     ON CONFLICT (key) DO UPDATE SET
         value = excluded.value, written = excluded.written, expires = excluded.expires
 """
 _ADD = f"{_SET} WHERE NOT {_IS_LIVE}"
 _INCREMENT = f"""
-    INSERT INTO kept VALUES (:key, :value, :now, :expires)
+    INSERT INTO entries VALUES (:key, :value, :now, :expires)
     ON CONFLICT (key) DO UPDATE SET
         value = CASE WHEN {_IS_LIVE} THEN CAST(value AS INTEGER) + :value ELSE :value END,
         written = CASE WHEN {_IS_LIVE} THEN written ELSE :now END,
         expires = CASE WHEN {_IS_LIVE} THEN expires ELSE :expires END
     RETURNING value
 """  # noqa: S608 - constants only
-_GET = f"SELECT value FROM kept WHERE key = :key AND {_IS_LIVE}"  # noqa: S608
-_DELETE = "DELETE FROM kept WHERE key = :key"
-_SWEEP = f"DELETE FROM kept WHERE NOT {_IS_LIVE}"  # noqa: S608
+_GET = f"SELECT value FROM entries WHERE key = :key AND {_IS_LIVE}"  # noqa: S608
+_DELETE = "DELETE FROM entries WHERE key = :key"
+_SWEEP = f"DELETE FROM entries WHERE NOT {_IS_LIVE}"  # noqa: S608
 _SWEEP_SECONDS = 60
 
 
 class _Store:
-    """Share one connection between all threads and greenlets of a process."""
+    """Callers hold the lock."""
 
     def __init__(self, path: Path, busy_timeout: float) -> None:
-        self._connection = _open_or_recreate(path, busy_timeout)
-        self._lock = threading.Lock()
+        self.connection = _open_or_recreate(path, busy_timeout)
+        self.lock = threading.Lock()
         self._swept_at = time.monotonic()
 
-    def run(self, statement: str, values: Values) -> tuple[int, str | None]:
-        """Execute a statement; return the number of changed rows, and the value it returned."""
-        now = time.time()
-        with self._lock:
-            if time.monotonic() - self._swept_at > _SWEEP_SECONDS:
-                self._swept_at = time.monotonic()
-                self._connection.execute(_SWEEP, {"now": now})
-            cursor = self._connection.execute(statement, {**values, "now": now})
-            rows = cursor.fetchall()
-            return cursor.rowcount, rows[0][0] if rows else None
+    def execute(self, statement: str, values: Values) -> tuple[int, str | None]:
+        cursor = self.connection.execute(statement, {**values, "now": time.time()})
+        rows = cursor.fetchall()
+        return cursor.rowcount, rows[0][0] if rows else None
 
-    @contextmanager
-    def transaction(self) -> Iterator[Callable[[str, Values], str | None]]:
-        """Yield a function that executes a statement and returns its value, in one transaction."""
-        now = time.time()
-
-        def execute(statement: str, values: Values) -> str | None:
-            row = self._connection.execute(statement, {**values, "now": now}).fetchone()
-            return row[0] if row else None
-
-        with self._lock:
-            self._connection.execute("BEGIN IMMEDIATE")
-            try:
-                yield execute
-                self._connection.execute("COMMIT")
-            except BaseException:
-                self._connection.rollback()
-                raise
+    def sweep(self) -> None:
+        if time.monotonic() - self._swept_at > _SWEEP_SECONDS:
+            self._swept_at = time.monotonic()
+            self.execute(_SWEEP, {})
 
 
 def _open(path: Path, busy_timeout: float) -> sqlite3.Connection:
@@ -103,11 +77,8 @@ def _open(path: Path, busy_timeout: float) -> sqlite3.Connection:
 
 
 def _open_or_recreate(path: Path, busy_timeout: float) -> sqlite3.Connection:
-    """Open the file, or recreate it if a power cut has corrupted it.
-
-    Serving requests matters more than the counts. A file lock lets one process do this at a time:
-    processes that create the file concurrently get "database is locked" errors.
-    """
+    """Recreate a corrupt file: losing counts is harmless."""
+    # Processes that create it concurrently get "database is locked".
     with path.with_name(path.name + ".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         try:
@@ -120,16 +91,13 @@ def _open_or_recreate(path: Path, busy_timeout: float) -> sqlite3.Connection:
             return _open(path, busy_timeout)
 
 
+# A forked process needs another connection.
 @lru_cache(maxsize=8)
-def _store(path: str, busy_timeout: float, process: int) -> _Store:
-    # Django creates a cache object for every greenlet. A forked process must not use its parent's
-    # connection, so `process` is part of the key.
+def _shared_store(path: str, busy_timeout: float, process: int) -> _Store:
     return _Store(Path(path), busy_timeout)
 
 
 class SQLiteCache(BaseCache):
-    """What allauth's rate limits and ours need of a cache."""
-
     def __init__(self, location: str, params: dict[str, Any]) -> None:
         super().__init__(params)
         self._path = location
@@ -150,7 +118,6 @@ class SQLiteCache(BaseCache):
         self._run(_SET, self._entry(key, json.dumps(value), timeout, version))
 
     def incr(self, key: str, delta: int = 1, version: Version = None) -> int:
-        """Increment a counter. Unlike Django's, this creates it, in the same statement."""
         _, value = self._run(_INCREMENT, self._entry(key, delta, DEFAULT_TIMEOUT, version))
         return int(value or 0)
 
@@ -159,7 +126,7 @@ class SQLiteCache(BaseCache):
         return self._run(_DELETE, {"key": key})[0] == 1
 
     def clear(self) -> None:
-        self._run("DELETE FROM kept", {})
+        self._run("DELETE FROM entries", {})
 
     def _entry(
         self,
@@ -173,24 +140,25 @@ class SQLiteCache(BaseCache):
         return {"key": key, "value": value, "expires": math.inf if expires is None else expires}
 
     def _run(self, statement: str, values: Values) -> tuple[int, str | None]:
+        with self._store() as store:
+            store.sweep()
+            return store.execute(statement, values)
+
+    @contextmanager
+    def _store(self) -> Iterator[_Store]:
         try:
-            return self._store().run(statement, values)
+            store = _shared_store(self._path, self._busy_timeout, os.getpid())
+            with store.lock:
+                yield store
         except sqlite3.DatabaseError as error:
-            _close_if_broken(error)
+            # Unless it was only locked, reopen the file in the next call.
+            if getattr(error, "sqlite_errorcode", None) != sqlite3.SQLITE_BUSY:
+                _shared_store.cache_clear()
             raise
-
-    def _store(self) -> _Store:
-        return _store(self._path, self._busy_timeout, os.getpid())
-
-
-def _close_if_broken(error: sqlite3.DatabaseError) -> None:
-    """Let the next call open the file again if it is corrupt or gone."""
-    if getattr(error, "sqlite_errorcode", None) != sqlite3.SQLITE_BUSY:
-        _store.cache_clear()
 
 
 class SQLiteCounters(SQLiteCache):
-    """Count in one statement: add() does nothing, because incr() creates a missing counter."""
+    """incr() creates a missing counter."""
 
     def add(
         self, key: str, value: object, timeout: Timeout = DEFAULT_TIMEOUT, version: Version = None
@@ -198,24 +166,17 @@ class SQLiteCounters(SQLiteCache):
         return False
 
     def incr_within(self, limits: Mapping[str, int], delta: int) -> tuple[bool, list[int]]:
-        """Increment all counters, or none if one would exceed its limit, and return the counts."""
         entries = [self._entry(key, delta) for key in limits]
-        try:
-            with self._store().transaction() as execute:
-                counts = [int(execute(_GET, entry) or 0) for entry in entries]
-                room = zip(counts, limits.values(), strict=True)
-                fits = all(count + delta <= limit for count, limit in room)
-                if fits:
-                    counts = [int(execute(_INCREMENT, entry) or 0) for entry in entries]
-        except sqlite3.DatabaseError as error:
-            _close_if_broken(error)
-            raise
+        with self._store() as store, store.connection:
+            store.connection.execute("BEGIN IMMEDIATE")
+            counts = [int(store.execute(_INCREMENT, entry)[1] or 0) for entry in entries]
+            fits = all(map(operator.le, counts, limits.values()))
+            if not fits:
+                store.connection.rollback()
+                counts = [count - delta for count in counts]
         return fits, counts
 
     def is_healthy(self) -> bool:
-        """Increment a counter, as a request does.
-
-        The timeout is 0, because waiting inside SQLite would block the whole worker.
-        """
-        _Store(Path(self._path), 0).run(_INCREMENT, self._entry("is-healthy", 1))
+        """Increment a counter without waiting, which would block the worker."""
+        _Store(Path(self._path), 0).execute(_INCREMENT, self._entry("is-healthy", 1))
         return True

@@ -1,8 +1,4 @@
-"""Back up the database to one zip file, with a note on the secrets that the data depends on.
-
-The file is either complete or absent, and its checksums detect damage. A CommandError's message is
-for the operator; nothing was changed.
-"""
+"""Back up the database, with fingerprints of the secrets it depends on."""
 
 import hmac
 import json
@@ -19,20 +15,17 @@ from django.core.management.base import CommandError
 from runtime.database import dumps
 
 NOTE = "note.json"
-# The database contains values that were hashed or encrypted with these.
 SECRETS = ("SECRET_KEY", "API_KEY_PEPPER", "API_KEY_PEPPER_PREVIOUS", "ADDRESS_HASH_KEY")
 
 
 class Note(TypedDict):
-    # The dump's file name.
     database: str
     made_at: str
-    # Fingerprints by setting.
     secrets: dict[str, str]
 
 
 def write_backup(path: Path) -> Path:
-    """Write a backup and return its path. If `path` is a folder, name the file after the time."""
+    """If `path` is a folder, name the file after the time."""
     now = datetime.now(UTC)
     if path.is_dir():
         path /= f"email-validation-{now:%Y%m%dT%H%M%SZ}.backup"
@@ -44,9 +37,16 @@ def write_backup(path: Path) -> Path:
         "secrets": _fingerprints(),
     }
     try:
-        # Only its owner can read the folder.
+        # Only its owner can read this folder.
         with TemporaryDirectory(prefix=".backup-", dir=path.parent) as folder:
-            draft = _write(Path(folder), note)
+            draft, dump = Path(folder, "draft"), Path(folder, note["database"])
+            dumps.dump(dump)
+            with ZipFile(draft, "w", ZIP_DEFLATED, compresslevel=1) as archive:
+                archive.write(dump, dump.name)
+                archive.writestr(NOTE, json.dumps(note, indent=2))
+            draft.chmod(0o600)
+            with draft.open("rb") as file:
+                os.fsync(file.fileno())
             read_note(draft)
             draft.rename(path)
     except OSError as error:
@@ -54,20 +54,8 @@ def write_backup(path: Path) -> Path:
     return path
 
 
-def _write(folder: Path, note: Note) -> Path:
-    draft, dump = folder / "draft", folder / note["database"]
-    dumps.dump(dump)
-    with ZipFile(draft, "w", ZIP_DEFLATED, compresslevel=1) as archive:
-        archive.write(dump, dump.name)
-        archive.writestr(NOTE, json.dumps(note, indent=2))
-    draft.chmod(0o600)
-    with draft.open("rb") as file:
-        os.fsync(file.fileno())
-    return draft
-
-
 def read_note(path: Path) -> Note:
-    """Return the backup's note, after checking the whole file: a restore must not fail halfway."""
+    """Return the note after checking the whole file: a restore must not fail halfway."""
     try:
         with ZipFile(path) as archive:
             damaged_name = archive.testzip()
@@ -75,7 +63,7 @@ def read_note(path: Path) -> Note:
             archive.getinfo(note["database"])
     except FileNotFoundError:
         raise CommandError(f"There is no file {path}.") from None
-    # A damaged file can make zipfile and zlib raise almost anything.
+    # zipfile and zlib raise almost anything for a damaged file.
     except Exception as error:
         raise CommandError(f"{path} is damaged, or not a backup: {error}") from error
     if damaged_name:
@@ -84,15 +72,18 @@ def read_note(path: Path) -> Note:
 
 
 def restore_backup(path: Path, note: Note, *, other_secrets: bool = False) -> None:
-    """Restore a backup into an empty database.
-
-    `other_secrets`: restore even if secrets that the backup depends on aren't configured.
-    """
     name = dumps.dump_name()
     if note["database"] != name:
         raise CommandError(f"{path} contains {note['database']}, but DATABASE_URL needs {name}.")
-    if not other_secrets:
-        _require_same_secrets(note["secrets"])
+    previous = (_fingerprint(str(key)) for key in settings.SECRET_KEY_FALLBACKS)
+    configured = {*_fingerprints().values(), *previous}
+    missing = [name for name, value in note["secrets"].items() if value not in configured]
+    if missing and not other_secrets:
+        raise CommandError(
+            f"First, set the secrets this backup was made with: {', '.join(missing)}. Without "
+            "them, no API key and no second factor works. If they are lost, use "
+            "--with-other-secrets."
+        )
     dumps.require_empty_database()
     try:
         with (
@@ -104,23 +95,10 @@ def restore_backup(path: Path, note: Note, *, other_secrets: bool = False) -> No
         raise CommandError(f"Can't restore {path}: {error.strerror}.") from error
 
 
-def _require_same_secrets(fingerprints: dict[str, str]) -> None:
-    previous = (_fingerprint(str(key)) for key in settings.SECRET_KEY_FALLBACKS)
-    configured = {*_fingerprints().values(), *previous}
-    missing = [name for name, value in fingerprints.items() if value not in configured]
-    if missing:
-        raise CommandError(
-            f"First, set the secrets this backup was made with: {', '.join(missing)}. Without "
-            "them, no API key and no second factor works. If they are lost, use "
-            "--with-other-secrets."
-        )
-
-
 def _fingerprints() -> dict[str, str]:
     secrets = {name: getattr(settings, name) for name in SECRETS}
     return {name: _fingerprint(secret) for name, secret in secrets.items() if secret}
 
 
 def _fingerprint(secret: str) -> str:
-    """Return a value that identifies the secret without revealing it."""
     return hmac.digest(secret.encode(), b"Which secret is it?", "sha256").hex()[:16]

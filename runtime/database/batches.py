@@ -1,4 +1,4 @@
-"""Delete many rows in small batches: locks are short, and a killed job keeps its progress."""
+"""Delete rows in small batches: locks are short, and a killed job keeps its progress."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ BATCH_SIZE = 2_000
 
 
 def delete_in_batches(rows: QuerySet[Any], size: int | None = None) -> int:
-    """Delete the rows and return their number. Call it outside a transaction."""
+    """Return the number of deleted rows. Call this outside a transaction."""
     model: type[Model] = rows.model
     total = 0
     while n := model._default_manager.filter(

@@ -1,13 +1,4 @@
-"""Coalesce concurrent calls into groups that one unit of work serves (group commit).
-
-A database runs sixteen queries in little more time than one, and writes sixteen charges to disk in
-the time of one. While a group runs, new callers block; the next group serves all of them together.
-A caller that arrives alone is served immediately. One of the waiting callers does the work, in its
-own thread or greenlet: there is no background thread. Independent of Django.
-
-No library groups calls across threads and greenlets. It is what a metered call's rate depends on
-most: docs/performance.md, "What made it fast".
-"""
+"""Coalesce concurrent calls into groups that one unit of work serves: docs/design/coalescing.md."""
 
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -18,20 +9,15 @@ Argument = TypeVar("Argument")
 Result = TypeVar("Result")
 
 MAX_GROUP_SIZE = 64
-# How long a group waits for groups of other coalescers. Their work normally takes less.
 MAX_WAIT_SECONDS = 0.1
 
-# Held by the coalescer whose group runs. While other coalescers wait for it, their groups grow.
+# While others wait for this lock, their groups grow.
 _work_lock = threading.Lock()
 
 
 @contextmanager
 def _one_group_at_a_time() -> Iterator[None]:
-    """Hold the lock if possible.
-
-    After the timeout, the group runs without it: a store that doesn't respond never blocks callers
-    of another one.
-    """
+    """Wait only briefly: a store that doesn't respond must not block others."""
     is_acquired = _work_lock.acquire(timeout=MAX_WAIT_SECONDS)
     try:
         yield
@@ -41,23 +27,21 @@ def _one_group_at_a_time() -> Iterator[None]:
 
 
 def yield_to_others() -> None:
-    """Let more callers join before a group starts. Replaced by config/server/worker.py."""
+    """Let more callers join. config/server/worker.py replaces this."""
 
 
 class WorkInterrupted(RuntimeError):
-    """The caller that ran the group was killed, so the outcome of its work is unknown."""
+    """Raised if the caller that ran the group was killed, so the outcome is unknown."""
 
 
 class Coalescer(Generic[Argument, Result]):
     def __init__(
         self, work: Callable[[list[Argument]], Sequence[Result]], *, may_wait: bool = False
     ) -> None:
-        """`work` takes a list of arguments and returns their results in the same order.
+        """Serve groups with `work`, which returns results in the order of its arguments.
 
-        If it raises an exception, every caller that waits gets it, including those not in the
-        group: they would only wait to run into the same error.
-
-        `may_wait`: the work may block on a lock. Groups of other coalescers don't wait for it.
+        If it fails, all waiting callers fail. With `may_wait`, it may block on a lock, so other
+        coalescers don't wait for it.
         """
         self._work = work
         self._work_slot = nullcontext if may_wait else _one_group_at_a_time
@@ -66,7 +50,6 @@ class Coalescer(Generic[Argument, Result]):
         self._is_busy = False
 
     def submit(self, argument: Argument) -> Result:
-        """Block until a group has served this call, and return its result."""
         call: _Call[Argument, Result] = _Call(argument)
         with self._lock:
             self._waiting.append(call)
@@ -74,25 +57,21 @@ class Coalescer(Generic[Argument, Result]):
         if is_first or self._must_lead(call):
             self._run_group(call)
         if call.error is not None:
-            # All callers raise the same object. Without this, each would add its own frames.
+            # All callers raise the same object, and each would add its frames.
             raise call.error.with_traceback(None)
         return call.result
 
     def _must_lead(self, call: "_Call[Argument, Result]") -> bool:
-        """Wait until the call is served (False), or has to run the next group (True)."""
+        """Wait until served, or return True if the call has to run the next group."""
         try:
             return not call.wait()
         except BaseException:
-            self._withdraw(call)
+            # The caller was killed. If it was to lead, another one must.
+            if self._remove(call) and call.is_leader:
+                self._finish([], None)
             raise
 
-    def _withdraw(self, call: "_Call[Argument, Result]") -> None:
-        """Remove a killed caller's call. If it was about to lead, another one leads."""
-        if self._remove(call) and call.is_leader:
-            self._finish([], None)
-
     def _run_group(self, own: "_Call[Argument, Result]") -> None:
-        """Run the work for up to MAX_GROUP_SIZE waiting calls, in the thread of one of them."""
         group: list[_Call[Argument, Result]] = []
         error: BaseException | None = None
         try:
@@ -107,7 +86,7 @@ class Coalescer(Generic[Argument, Result]):
             group += self._take(None)
             raise
         except BaseException:
-            # Only the calls of this group are affected: the others are served by the next leader.
+            # The next leader serves the others.
             error = WorkInterrupted("The caller that ran this group was killed.")
             self._remove(own)
             raise
@@ -121,7 +100,6 @@ class Coalescer(Generic[Argument, Result]):
         return taken
 
     def _remove(self, call: "_Call[Argument, Result]") -> bool:
-        """Return whether the call was still waiting."""
         with self._lock:
             was_waiting = call in self._waiting
             if was_waiting:
@@ -129,7 +107,7 @@ class Coalescer(Generic[Argument, Result]):
         return was_waiting
 
     def _finish(self, group: "list[_Call[Argument, Result]]", error: BaseException | None) -> None:
-        """Wake up the callers of the group, and the leader of the next one."""
+        """Wake up the group's callers, and the leader of the next one."""
         with self._lock:
             leader = self._waiting[0] if self._waiting else None
             self._is_busy = leader is not None
@@ -151,7 +129,6 @@ class _Call(Generic[Argument, Result]):
         self._wake_up.acquire()
 
     def wait(self) -> bool:
-        """Return True when the call is served, and False when it has to lead the next group."""
         self._wake_up.acquire()
         return self._is_done
 

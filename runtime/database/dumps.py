@@ -1,9 +1,3 @@
-"""Dump the database to a file and restore it, with SQLite's VACUUM INTO or PostgreSQL's pg_dump.
-
-A dump is a snapshot of one moment, even while other processes write. A restore loads everything or
-nothing. The messages of CommandError are for the operator.
-"""
-
 import os
 import sqlite3
 import subprocess
@@ -22,7 +16,6 @@ def is_postgresql() -> bool:
 
 
 def dump_name() -> str:
-    """Return the dump's file name in a backup. Common tools recognize its extension."""
     return "database.pgdump" if is_postgresql() else "db.sqlite3"
 
 
@@ -37,12 +30,11 @@ def dump(copy: Path) -> None:
 
 
 def restore_folder() -> Path:
-    """Return where `restore` needs its file: SQLite's becomes the database."""
+    """Return the folder for `restore`'s file, which becomes a hard link."""
     return settings.DATA_DIR if is_postgresql() else Path(connection.settings_dict["NAME"]).parent
 
 
 def restore(copy: Path) -> None:
-    """Load a dump, which may be moved, into a database that require_empty_database() accepts."""
     if is_postgresql():
         require_session(connection)
         connection.close()
@@ -54,7 +46,7 @@ def restore(copy: Path) -> None:
     copy.chmod(0o600)
     with copy.open("rb") as file:
         os.fsync(file.fileno())
-    # Unlike a rename, this fails if another process has created the file by now.
+    # Unlike a rename, this fails if the file exists.
     Path(connection.settings_dict["NAME"]).hardlink_to(copy)
 
 
@@ -80,7 +72,6 @@ def _check_integrity(file: Path) -> None:
 
 
 def _run_sqlite(file: str | Path, statement: str, *values: str) -> object:
-    """Return the statement's first row."""
     try:
         with closing(sqlite3.connect(file, timeout=60)) as database:
             return database.execute(statement, values).fetchone()
@@ -89,11 +80,19 @@ def _run_sqlite(file: str | Path, statement: str, *values: str) -> object:
 
 
 def _run(program: str, *options: str) -> None:
-    """Run one of PostgreSQL's client programs."""
-    # Another user on another server may restore the dump.
+    from psycopg.pq import Conninfo  # Instances on SQLite don't load it.
+
     command = [program, "--no-owner", "--no-privileges", *options]
+    # Not as arguments: every user can read a command line.
+    parameters = connection.get_connection_params()
+    names = {option.keyword.decode(): option.envvar for option in Conninfo.get_defaults()}
+    variables = {
+        variable.decode(): str(parameters[keyword])
+        for keyword, variable in names.items()
+        if variable and parameters.get(keyword)
+    }
     try:
-        subprocess.run(command, env={**os.environ, **_connection_variables()}, check=True)
+        subprocess.run(command, env={**os.environ, **variables}, check=True)
     except FileNotFoundError:
         raise CommandError(
             f"{program} was not found. Install PostgreSQL's client programs, in the server's "
@@ -101,19 +100,3 @@ def _run(program: str, *options: str) -> None:
         ) from None
     except subprocess.CalledProcessError as error:
         raise CommandError(f"{program} failed with status {error.returncode}.") from None
-
-
-def _connection_variables() -> dict[str, str]:
-    """Return libpq's environment variables. Every user of the machine can read a command line.
-
-    Django's own, for dbshell, leave out options of DATABASE_URL, such as ?host=/run/postgresql.
-    """
-    from psycopg.pq import Conninfo  # Not at the top, so that SQLite's instances don't load it.
-
-    parameters = connection.get_connection_params()
-    names = {option.keyword.decode(): option.envvar for option in Conninfo.get_defaults()}
-    return {
-        variable.decode(): str(parameters[keyword])
-        for keyword, variable in names.items()
-        if variable and parameters.get(keyword)
-    }

@@ -1,8 +1,4 @@
-"""Detect a database without tables, and tell the operator how to fill it.
-
-In production only `manage.py migrate --new-database` creates tables in an empty database: after a
-failed restore, a service that starts on empty tables would refuse every customer's key.
-"""
+"""Creating tables after a failed restore would hide it, and refuse every API key."""
 
 from pathlib import Path
 
@@ -13,18 +9,14 @@ from django.db.migrations.recorder import MigrationRecorder
 
 
 def is_empty(database: BaseDatabaseWrapper = connection) -> bool:
-    """Return whether no migration was ever applied. A database that can't be read isn't empty."""
-    if _is_missing_file(database):
+    """Return whether no migration was applied. An unreadable database isn't empty."""
+    # Connecting would create SQLite's file, which blocks a restore.
+    if database.vendor == "sqlite" and not Path(database.settings_dict["NAME"]).exists():
         return True
     try:
         return not MigrationRecorder(database).applied_migrations()
     except DatabaseError:
         return False
-
-
-def _is_missing_file(database: BaseDatabaseWrapper) -> bool:
-    """Check for SQLite's file before connecting, which would create it and so block a restore."""
-    return database.vendor == "sqlite" and not Path(database.settings_dict["NAME"]).exists()
 
 
 def empty_database_message() -> str:

@@ -1,8 +1,6 @@
-"""Paginate rows by time, newest first, at a cost that doesn't depend on the number of rows.
+"""Filters without an index apply to at most SCAN_LIMIT rows.
 
-Rows are never counted, and a page starts at the cursor where the previous one ended. A query scans
-an index in the order of `at`. Filters without an index are applied to at most SCAN_LIMIT rows of
-that scan; the page reports where the scan stopped, so the reader can continue from there.
+The page says where the scan stopped.
 """
 
 from collections.abc import Iterator, Sequence
@@ -17,14 +15,13 @@ from runtime.dates import from_microseconds, to_microseconds
 
 PAGE_SIZE = 50
 SCAN_LIMIT = 10_000
-# Rows per query of a download.
 BATCH_SIZE = 2_000
 
 Row = TypeVar("Row", bound=Model)
 
 
 class Cursor(NamedTuple):
-    """Where a page starts: at a timestamp, after `seen` rows that have exactly this timestamp."""
+    """Start at a timestamp, after `seen` rows that have it."""
 
     at: datetime
     seen: int = 0
@@ -43,9 +40,8 @@ class Cursor(NamedTuple):
 @dataclass(frozen=True)
 class Page(Generic[Row]):
     entries: list[Row]
-    # The cursor of the next page.
     older: Cursor | None = None
-    # Set if the scan limit was reached: older rows exist, but weren't filtered yet.
+    # Where a limited scan stopped.
     looked_back_to: datetime | None = None
 
 
@@ -57,20 +53,15 @@ def paginate(
     scan_limit: int | None = None,
     page_size: int = PAGE_SIZE,
 ) -> Page[Row]:
-    """Return one page of `rows`, which an index returns in the order of `at`.
-
-    `filters`: conditions without an index.
-    """
     limit = scan_limit or SCAN_LIMIT
-    rows = _from(rows, before).order_by("-at", "-pk")
+    rows = (rows.filter(at__lte=before.at) if before else rows).order_by("-at", "-pk")
     scan_end: datetime | None = None
     if filters:
-        # Only by time, which the index contains: the rows themselves need not be read.
+        # The index contains the time, so no row is read.
         timestamps: Any = rows.order_by("-at").values_list("at", flat=True)
         scan_end = timestamps[limit : limit + 1].first()
         rows = rows.filter(*filters, **{"at__gte": scan_end} if scan_end else {})
     seen = before.seen if before else 0
-    # Fetch one row more than the page shows, to know whether there is a next page.
     matches = list(rows[seen : seen + page_size + 1])
     entries = matches[:page_size]
     if len(matches) > page_size:
@@ -79,7 +70,7 @@ def paginate(
 
 
 def iterate_all(rows: QuerySet[Row], filters: Sequence[Q] = ()) -> Iterator[Row]:
-    """Yield all rows in batches, for a download. A slow client holds no database connection."""
+    """Fetch in batches, so a slow client holds no connection."""
     rows = rows.filter(*filters).order_by("-at", "-pk")
     batch = list(rows[:BATCH_SIZE])
     while batch:
@@ -87,12 +78,8 @@ def iterate_all(rows: QuerySet[Row], filters: Sequence[Q] = ()) -> Iterator[Row]
         yield from batch
         last = batch[-1]
         older = Q(at__lt=_at(last)) | Q(at=_at(last), pk__lt=last.pk)
-        # `older` implies at <= last, but only the plain condition lets the database use the index.
+        # The index needs the plain condition, which `older` implies.
         batch = list(rows.filter(Q(at__lte=_at(last)), older)[:BATCH_SIZE])
-
-
-def _from(rows: QuerySet[Row], before: Cursor | None) -> QuerySet[Row]:
-    return rows.filter(at__lte=before.at) if before else rows
 
 
 def _cursor_after(entries: list[Row], at: datetime, before: Cursor | None) -> Cursor:

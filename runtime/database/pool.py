@@ -1,12 +1,13 @@
-"""Return pooled database connections early."""
-
 from django.db import connection
 
 
-def release_connection() -> None:
-    """Return the request's connection to the pool before a long wait.
+def connect_for_account(account_id: int) -> None:
+    """Raise AccountBusy if the account has too many connections."""
+    if connection.settings_dict["OPTIONS"].get("pool") and not connection.in_atomic_block:
+        connection.connect_for_account(account_id)  # type: ignore[attr-defined]
 
-    While this request waits for DNS or a slow client, other requests can use the connection.
-    """
+
+def release_connection() -> None:
+    """Call this before a long wait."""
     if connection.settings_dict["OPTIONS"].get("pool") and not connection.in_atomic_block:
         connection.close()

@@ -1,13 +1,9 @@
-"""Run the few hand-written SQL statements that every metered request needs.
-
-They are prepared once per connection and take many rows at a time: building them with the ORM
-costs more than executing them.
-"""
+"""Run SQL for metered calls: the ORM needs longer to build it."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any, NamedTuple
 
 import orjson
@@ -24,33 +20,36 @@ from runtime.metrics.client import Counter, initialize
 
 Row = Sequence[Any]
 
-# What Django raises while the database is unavailable; retrying right away is pointless. A standby
-# server that can't write raises InternalError.
+# A standby server raises InternalError.
 UNAVAILABLE = (OperationalError, InterfaceError, InternalError)
 
 
 class OutcomeUnknown(OperationalError):
-    """The connection was lost after a COMMIT was sent: the transaction may or may not be stored."""
+    """Raised if the connection is lost during COMMIT: the rows may be stored or not."""
 
 
 times_unavailable = Counter(
-    "emailvalidation_database_away",
-    "Times the database was unavailable to: api, page, background, or later (buffered writes).",
+    "emailvalidation_database_unavailable",
+    "Times the database was unavailable to: api, page, background, or write_buffer.",
     ("where",),
 )
-initialize(times_unavailable, ("api", "page", "background", "later"))
+initialize(times_unavailable, ("api", "page", "background", "write_buffer"))
 
 
 def execute(statement: str, values: Row) -> list[Row]:
-    """Execute a prepared statement and return its rows."""
-    # A method of our own backends, runtime/database/postgresql and runtime/database/sqlite.
-    rows: list[Row] = connection.run_prepared(statement, values)  # type: ignore[attr-defined]
+    rows: list[Row]
+    if connection.vendor == "postgresql":
+        rows = connection.run_prepared(statement, values)  # type: ignore[attr-defined]
+    else:
+        with connection.cursor() as cursor:
+            cursor.execute(statement, values)
+            rows = cursor.fetchall()
     return rows
 
 
 @contextmanager
 def atomic() -> Iterator[None]:
-    """Open a transaction that raises OutcomeUnknown if the connection is lost during COMMIT."""
+    """Open a transaction that may raise OutcomeUnknown."""
     is_committing = False
     try:
         with transaction.atomic():
@@ -63,8 +62,11 @@ def atomic() -> Iterator[None]:
 
 
 def _run_as_transaction(statement: str, values: Row) -> list[Row]:
-    """Execute one statement in autocommit mode, where PostgreSQL commits it when it ends."""
-    # Outside the try block: if connecting fails, nothing was sent.
+    if connection.in_atomic_block:
+        # If it fails, PostgreSQL would end the caller's transaction.
+        with transaction.atomic():
+            return execute(statement, values)
+    # If this fails, nothing was sent.
     connection.ensure_connection()
     try:
         return execute(statement, values)
@@ -77,27 +79,30 @@ def _run_as_transaction(statement: str, values: Row) -> list[Row]:
 def _is_outcome_unknown(error: Exception) -> bool:
     """Return whether the transaction may be stored despite this error.
 
-    PostgreSQL rolled it back if it reported severity ERROR. SQLite, whose errors have no `diag`,
-    rolls back a transaction whose COMMIT fails.
+    PostgreSQL has rolled back if it reported an ERROR, and SQLite, whose errors have no `diag`, if
+    COMMIT fails.
     """
     diagnostics = getattr(error.__cause__, "diag", None)
     return diagnostics is not None and diagnostics.severity_nonlocalized != "ERROR"
 
 
-# The column by which the rows of a BulkInsert find the values that they share.
-SHARED_ROW = "shared_row"
-
-
 class JsonTable:
-    """Pass any number of rows as one JSON parameter, which both databases can read as a table."""
+    """Pass rows as one JSON parameter."""
 
     def __init__(self, **columns: models.Field[Any, Any]) -> None:
-        """`columns`: model fields whose types the columns have, by column name."""
         self.names = tuple(columns)
         self._columns = columns
 
+    @classmethod
+    @cache
+    def of_model(cls, model: type[models.Model]) -> "JsonTable":
+        """Return all columns that the database doesn't assign."""
+        fields: list[Any] = [*model._meta.concrete_fields]
+        return cls(
+            **{each.column: each for each in fields if not isinstance(each, models.AutoField)}
+        )
+
     def value(self, rows: Iterable[Row]) -> str:
-        """Return the statement's parameter for `table`."""
         objects = [dict(zip(self.names, row, strict=True)) for row in rows]
         if connection.vendor == "postgresql":
             return orjson.dumps(objects, str).decode()
@@ -105,90 +110,73 @@ class JsonTable:
 
     @cached_property
     def table(self) -> str:
-        """Return an SQL table expression with one placeholder; its alias is `input_rows`."""
-        return self._table("input_rows")
-
-    @cached_property
-    def shared_table(self) -> str:
-        """Return the same for values that rows share; its alias is `shared_values`."""
-        # A LIMIT keeps SQLite from reading these values from the JSON again for each row.
-        return self._table("shared_values", sqlite_limit="LIMIT -1")
-
-    def _table(self, alias: str, *, sqlite_limit: str = "") -> str:
+        """Return an expression with one placeholder and the alias `input_rows`."""
         if connection.vendor == "postgresql":
             types = (f"{name} {field.db_type(connection)}" for name, field in self._columns.items())
-            return f"json_to_recordset(%s) AS {alias}({', '.join(types)})"
+            return f"json_to_recordset(%s) AS input_rows({', '.join(types)})"
         columns = ", ".join(f"json_extract(value, '$.{name}') AS {name}" for name in self.names)
-        return f"(SELECT {columns} FROM json_each(%s) {sqlite_limit}) AS {alias}"  # noqa: S608
+        return f"(SELECT {columns} FROM json_each(%s)) AS input_rows"  # noqa: S608
 
 
 class BulkInsert(NamedTuple):
-    """An INSERT of many rows into a table that has a column `account_id`."""
-
     table: str
     columns: JsonTable
     rows: Sequence[Row]
-    # Appended to the statement: an ON CONFLICT clause, for example.
     ending: str = ""
-    # Other columns, whose values are the same in many rows, and sent and parsed once. Both tables
-    # then have a column SHARED_ROW, which joins them, and all rows belong to one account.
-    shared_columns: JsonTable = JsonTable()
-    shared_rows: Sequence[Row] = ()
+    # Takes the decision's second column.
+    decided_column: str = ""
 
     def run(self) -> None:
         if self.rows:
-            execute(self.statement(), self.values)
+            execute(self.statement(), [self.value])
 
     def statement(self, condition: str = "true") -> str:
-        columns = (*self.columns.names, *self.shared_columns.names)
-        names = ", ".join(name for name in columns if name != SHARED_ROW)
+        names = values = ", ".join(self.columns.names)
         tables = self.columns.table
-        if self.shared_columns.names:
-            tables += f" JOIN {self.shared_columns.shared_table} USING ({SHARED_ROW})"
-        # Without WHERE, SQLite would take the ON of an ON CONFLICT for the ON of a join.
+        if self.decided_column:
+            tables += " JOIN decided USING (account_id)"
+            values = names.replace(self.decided_column, f"decided.{self.decided_column}")
+        # Without WHERE, SQLite would read ON CONFLICT as the ON of a join.
         return (
-            f"INSERT INTO {self.table} ({names}) SELECT {names} FROM {tables} "  # noqa: S608
+            f"INSERT INTO {self.table} ({names}) SELECT {values} FROM {tables} "  # noqa: S608
             f"WHERE {condition} {self.ending}"
         )
 
     @property
-    def values(self) -> list[str]:
-        """Return the statement's parameters."""
-        values = [self.columns.value(self.rows)]
-        if self.shared_columns.names:
-            values.append(self.shared_columns.value(self.shared_rows))
-        return values
+    def value(self) -> str:
+        return self.columns.value(self.rows)
 
-    def for_accounts(self, accounts: set[int]) -> "BulkInsert":
-        if "account_id" in self.shared_columns.names:
-            account = self.shared_rows[0][self.shared_columns.names.index("account_id")]
-            return self if account in accounts else self._replace(rows=[])
+    def for_accounts(self, accounts: dict[int, Any]) -> "BulkInsert":
         index = self.columns.names.index("account_id")
-        return self._replace(rows=[row for row in self.rows if row[index] in accounts])
+        rows = [row for row in self.rows if row[index] in accounts]
+        if self.decided_column:
+            decided = self.columns.names.index(self.decided_column)
+            rows = [(*row[:decided], accounts[row[index]], *row[decided + 1 :]) for row in rows]
+        return self._replace(rows=rows, decided_column="")
 
 
 def decide_and_insert(decision: str, value: str, *inserts: BulkInsert) -> list[Row]:
-    """Run `decision`, then insert the rows of the accounts it returns, in one transaction.
+    """In one transaction, insert the rows of the accounts that `decision` returns.
 
-    The first column that `decision` returns must be `account_id`. Return its rows.
+    Its rows begin with `account_id`.
     """
     if connection.vendor == "postgresql":
-        # One statement is one transaction and one round trip.
+        # One statement takes one round trip.
         condition = "account_id IN (SELECT account_id FROM decided)"
         parts = (f"part_{n} AS ({insert.statement(condition)})" for n, insert in enumerate(inserts))
         ctes = ", ".join((f"decided AS ({decision})", *parts))
-        values = [value, *(each for insert in inserts for each in insert.values)]
+        values = [value, *(insert.value for insert in inserts)]
         return _run_as_transaction(f"WITH {ctes} SELECT * FROM decided", values)  # noqa: S608
     with transaction.atomic():
         decided = execute(decision, [value])
-        accounts = {row[0] for row in decided}
+        accounts = {row[0]: row[1] for row in decided}
         for insert in inserts:
             insert.for_accounts(accounts).run()
     return decided
 
 
 def _to_text(value: object) -> str:
-    """Convert a value to the text that SQLite stores, which compares timestamps as text."""
+    """SQLite compares timestamps as text."""
     if isinstance(value, datetime):
         return str(connection.ops.adapt_datetimefield_value(value))
     return str(value)

@@ -1,7 +1,4 @@
-"""Buffer rows that no caller waits for, and write them in batches about a second later.
-
-A web worker also writes its buffers when it stops. A worker that is killed loses them.
-"""
+"""A stopping web worker writes its buffered rows; a killed one loses them."""
 
 import logging
 import threading
@@ -20,7 +17,7 @@ Item = TypeVar("Item")
 
 DELAY_SECONDS = 1.0
 BATCH_SIZE = 500
-# Reached only while the database is unavailable. Further items are dropped.
+# Further items are dropped.
 MAX_BUFFERED = 20_000
 
 _flush_functions: list[Callable[[], None]] = []
@@ -41,14 +38,18 @@ class WriteBuffer(Generic[Item]):
             self._schedule()
 
     def flush(self) -> None:
-        """Write all items. While the database is unavailable, they stay in the buffer."""
-        while items := self._take():
+        """The items stay in the buffer while the database is unavailable."""
+        while True:
+            with self._lock:
+                items, self._items = self._items[:BATCH_SIZE], self._items[BATCH_SIZE:]
+            if not items:
+                return
             batches = [items]
             try:
                 while batches:
                     batches[-1:] = self._write_or_split(batches[-1])
             except UNAVAILABLE as error:
-                times_unavailable.labels("later").inc()
+                times_unavailable.labels("write_buffer").inc()
                 logger.warning("Database unavailable, keeping buffered rows", exc_info=error)
                 with self._lock:
                     self._items = [*chain(*batches), *self._items][:MAX_BUFFERED]
@@ -60,10 +61,7 @@ class WriteBuffer(Generic[Item]):
             self._items = []
 
     def _write_or_split(self, items: list[Item]) -> list[list[Item]]:
-        """Write the items; return the batches that are still to be written.
-
-        If one item can't be written, halving the batch finds it, and the others are written.
-        """
+        """Return the batches still to write. Halving finds an item that can't be written."""
         try:
             self._write(items)
         except UNAVAILABLE:
@@ -75,11 +73,6 @@ class WriteBuffer(Generic[Item]):
             logger.warning("Dropped a buffered row that can't be written", exc_info=error)
         return []
 
-    def _take(self) -> list[Item]:
-        with self._lock:
-            taken, self._items = self._items[:BATCH_SIZE], self._items[BATCH_SIZE:]
-        return taken
-
     def _schedule(self) -> None:
         if self._timer is None and settings.SERVES_WEB:
             self._timer = threading.Timer(DELAY_SECONDS, self._flush_in_thread)
@@ -90,16 +83,14 @@ class WriteBuffer(Generic[Item]):
         try:
             self.flush()
         finally:
-            # Django opened it for this thread.
             connection.close()
             with self._lock:
-                # Only now: while the database doesn't respond, at most one thread waits for it.
+                # At most one thread waits for the database.
                 self._timer = None
                 if self._items:
                     self._schedule()
 
 
 def flush_all() -> None:
-    """Write all buffers of a worker that stops."""
     for flush in _flush_functions:
         flush()

@@ -1,5 +1,3 @@
-"""Determine a request's client IP address, trusting only as many proxies as are configured."""
-
 from collections.abc import Mapping
 from functools import lru_cache
 from ipaddress import IPv6Address, ip_address, ip_network
@@ -9,34 +7,29 @@ UNKNOWN = "0.0.0.0"  # noqa: S104 - means "no address", binds nothing
 
 
 def client_address(meta: Mapping[str, Any], trusted_proxies: int) -> str:
-    """Return the peer's address or, behind N trusted proxies, the one the outermost proxy saw."""
+    """Return the peer's address, or what the outermost of N trusted proxies saw."""
     peer = _parse(str(meta.get("REMOTE_ADDR", ""))) or UNKNOWN
     if not trusted_proxies:
         return peer
     hops = [hop.strip() for hop in str(meta.get("HTTP_X_FORWARDED_FOR", "")).split(",")]
-    # Each proxy appends the address it saw. Entries further left come from the client.
+    # The client can set the entries further left.
     return _parse(hops[-trusted_proxies:][0]) or peer
 
 
-def rate_limit_network(address: str) -> str:
-    """Return what rate limits count by: an IPv4 address, or an IPv6 /64 network.
-
-    One customer usually has a whole /64.
-    """
+def rate_limit_network(address: str, prefix: int = 64) -> str:
+    """Return an IPv4 address or an IPv6 /64, which usually belongs to one customer."""
     if isinstance(ip_address(address), IPv6Address):
-        return str(ip_network(f"{address}/64", strict=False))
+        return str(ip_network(f"{address}/{prefix}", strict=False))
     return address
 
 
 def is_address(host: str) -> bool:
-    """Return whether a Host header is an IP address, for which browsers offer no passkeys."""
     return _parse(host) is not None
 
 
-# Cached, as the same few addresses send most requests.
 @lru_cache(maxsize=1024)
 def _parse(text: str) -> str | None:
-    """Normalize an address. Some proxies add a port: 203.0.113.9:1234 or [2001:db8::1]:1234."""
+    """Normalize an address, also 203.0.113.9:1234 or [2001:db8::1]:1234."""
     if text.startswith("["):
         text = text[1:].partition("]")[0]
     elif text.count(":") == 1:

@@ -1,5 +1,3 @@
-"""Middleware for every request: id and client address, access record, protection of pages."""
-
 import re
 import time
 from collections.abc import Callable
@@ -13,7 +11,7 @@ from runtime import ids
 from runtime.http.client_ip import client_address
 from runtime.http.request import IdentifiedRequest
 from runtime.logging import formatters
-from runtime.logging.access_log import AccessLog, AccessRecord, add_record
+from runtime.logging.access_log import AccessLog, AccessRecord, add_record_of
 from runtime.logging.routes import get_route
 from runtime.unicode import INVISIBLE_IN_BYTES, show_invisible_in_html
 
@@ -23,18 +21,13 @@ _CLIENT_ID = re.compile(r"[A-Za-z0-9_-]{8,64}")
 
 
 class IdentifyRequestMiddleware:
-    """Set the request's id and client address, and add its access record.
-
-    Pages, logs, and audit entries all show the same id and address.
-    """
-
     def __init__(self, get_response: Handler) -> None:
         self.get_response = get_response
 
     def __call__(self, request: IdentifiedRequest) -> HttpResponse:
         request.id = choose_request_id(request.META.get("HTTP_X_REQUEST_ID", ""))
         request.ip = client_address(request.META, settings.TRUSTED_PROXIES)
-        # Not reset afterwards: Django logs a crash after the last middleware has returned.
+        # Not reset: Django logs a crash later.
         formatters.current_request_id.set(request.id)
         formatters.current_account_id.set(formatters.NO_ID)
         request.refusal, request.in_access_log = "", False
@@ -45,9 +38,10 @@ class IdentifyRequestMiddleware:
         finally:
             AccessLog.in_progress -= 1
         if AccessLog.is_enabled and not request.in_access_log:
-            add_record(_access_record(request, response, time.perf_counter() - started))
+            record = _access_record(request, response, time.perf_counter() - started)
+            add_record_of(response, record)
         if response.status_code < 500:
-            # Keeps Django from logging each refusal a second time.
+            # Django would log each refusal a second time.
             response._has_been_logged = True  # type: ignore[attr-defined]
         response["X-Request-Id"] = request.id
         response["Cross-Origin-Resource-Policy"] = "same-origin"
@@ -55,10 +49,7 @@ class IdentifyRequestMiddleware:
 
 
 def choose_request_id(client_id: str) -> str:
-    """Return the client's id if it is well-formed and contains no secret, or a new one.
-
-    The id is written to logs and responses.
-    """
+    """Return the client's id if it is well-formed and contains no secret, or a new one."""
     if _CLIENT_ID.fullmatch(client_id) and not _contains_secret()(client_id):
         return client_id
     return ids.request_id()
@@ -90,8 +81,6 @@ def _access_record(
 
 
 class PermissionsPolicyMiddleware:
-    """Set Permissions-Policy on pages and files. API responses are created with it."""
-
     def __init__(self, get_response: Handler) -> None:
         self.get_response = get_response
 
@@ -102,7 +91,7 @@ class PermissionsPolicyMiddleware:
 
 
 class ShowInvisibleCharactersMiddleware:
-    """Show invisible characters in pages: they could hide or reorder the text around them."""
+    """Show characters that could hide or reorder the text around them."""
 
     def __init__(self, get_response: Handler) -> None:
         self.get_response = get_response

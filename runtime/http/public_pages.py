@@ -1,8 +1,4 @@
-"""Compress public pages, and answer 304 to browsers that have the current one.
-
-Other pages stay uncompressed: the length of a compressed page would reveal what it contains, such
-as a CSRF token, to an attacker who can add text to it (BREACH).
-"""
+"""Compress public pages only: the length of others would reveal the CSRF token (BREACH)."""
 
 from collections.abc import Callable
 
@@ -18,16 +14,13 @@ Handler = Callable[[HttpRequest], HttpResponse]
 
 
 def public_page(view: View) -> View:
-    """Mark a view whose page is the same for all visitors who have no session.
-
-    It has no form with a CSRF token, no message, and no name of a user.
-    """
+    """Mark a page without a CSRF token, a message, or a user's name."""
     view.is_public_page = True  # type: ignore[attr-defined]
     return view
 
 
 class PublicPageMiddleware:
-    """Must come before all middleware that reads or changes a page's content."""
+    """Must precede middleware that reads or changes content."""
 
     def __init__(self, get_response: Handler) -> None:
         self.get_response = get_response
@@ -38,7 +31,7 @@ class PublicPageMiddleware:
         response = self.get_response(request)
         if response.status_code != 200 or not _is_public(request, response):
             return response
-        # Browsers ask each time: a page names the stylesheets of its release.
+        # A page names the stylesheets of its release.
         patch_cache_control(response, no_cache=True)
         patch_vary_headers(response, ["Accept-Encoding", "Cookie"])
         return self._compress(request, self._add_etag(request, response))

@@ -1,5 +1,3 @@
-"""Forms for a page's query string: filters that can be linked to and reloaded."""
-
 from typing import Any
 from urllib.parse import urlencode
 
@@ -9,11 +7,6 @@ from django.utils import timezone
 
 
 class DayField(forms.DateField):
-    """A date in a plausible year.
-
-    Calculations with the first and last representable years overflow.
-    """
-
     widget = forms.DateInput(attrs={"type": "date", "min": "2020-01-01"})
 
     def validate(self, value: Any) -> None:
@@ -26,7 +19,6 @@ class DayField(forms.DateField):
 class QueryForm(forms.Form):
     @property
     def params(self) -> dict[str, str]:
-        """Return the query parameters as submitted, without empty ones."""
         values = {name: self.data.get(name) for name in self.fields}
         return {name: value for name, value in values.items() if value}
 

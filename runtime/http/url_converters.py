@@ -12,8 +12,6 @@ class PublicId:
 
 
 class RequestId(PublicId):
-    """An id that the product generated, or a client's X-Request-Id."""
-
     regex = "[A-Za-z0-9_-]{8,64}"
 
 

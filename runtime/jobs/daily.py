@@ -1,8 +1,5 @@
-"""Run the daily jobs once per day, in the background worker that holds the lease."""
-
 import logging
 import time
-from datetime import date
 from typing import Protocol
 
 from django.db import transaction
@@ -35,22 +32,20 @@ failures = Counter("emailvalidation_daily_job_failures", "Failed runs of daily j
 
 class DailyJob(Protocol):
     def __call__(self) -> None:
-        """Do the work of a day. Safe to repeat."""
+        """Do a day's work. It may be repeated."""
 
 
 on_every_day = Hook[DailyJob]("ON_EVERY_DAY")
 
 
 class DailyJobsFailed(Exception):
-    """Lists the jobs that failed; the others succeeded."""
+    """Raised after all jobs have run, if some failed."""
 
 
 def run_daily() -> None:
-    """Run every job, including those after one that fails."""
     failed = []
     for path in on_every_day.paths:
-        # The metrics' label is the function's name, which stays the same when its module moves.
-        # It isn't called `job`: Prometheus gives that name to the scrape job.
+        # `job` is Prometheus's own label.
         name = path.rpartition(".")[2]
         started = time.monotonic()
         try:
@@ -66,30 +61,18 @@ def run_daily() -> None:
 
 
 def run_daily_if_due(holder: str) -> bool:
-    """Return True if this worker ran the day's jobs.
-
-    After a failure, no worker retries before RETRY_SECONDS have passed.
-    """
-    today = timezone.now().date()
-    if not _acquire_lease(holder, today):
-        return False
+    today, leases = timezone.now().date(), Lease.objects
+    with transaction.atomic():
+        if leases.is_done_for(LEASE_NAME, today):
+            return False
+        is_acquired = leases.acquire(LEASE_NAME, holder, seconds=LEASE_SECONDS)
+        # Another worker may have done the work.
+        if not is_acquired or leases.is_done_for(LEASE_NAME, today):
+            return False
     try:
         run_daily()
     except DailyJobsFailed:
-        Lease.objects.back_off(LEASE_NAME, holder, seconds=RETRY_SECONDS)
+        leases.back_off(LEASE_NAME, holder, seconds=RETRY_SECONDS)
         return False
-    Lease.objects.complete(LEASE_NAME, holder, day=today)
+    leases.complete(LEASE_NAME, holder, day=today)
     return True
-
-
-@transaction.atomic
-def _acquire_lease(holder: str, today: date) -> bool:
-    """Acquire the lease, unless the day is done.
-
-    The day is checked again under the lease, because another worker may have finished it since the
-    first check.
-    """
-    if Lease.objects.is_done_for(LEASE_NAME, today):
-        return False
-    is_acquired = Lease.objects.acquire(LEASE_NAME, holder, seconds=LEASE_SECONDS)
-    return is_acquired and not Lease.objects.is_done_for(LEASE_NAME, today)

@@ -1,8 +1,3 @@
-"""Measure the email queue and the daily jobs, in the background worker.
-
-The measurements are taken on a schedule, so scraping the metrics never queries the database.
-"""
-
 import time
 
 from django.db.models import Count, Min
@@ -53,7 +48,6 @@ def measure_if_due() -> None:
 
 
 def measure() -> None:
-    # The partial index of unsent emails serves this query, however many sent ones are stored.
     queue = Mail.objects.waiting().aggregate(
         count=Count("pk"), since=Min("created_at"), due=Min("next_attempt_at")
     )

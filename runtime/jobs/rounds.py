@@ -1,5 +1,3 @@
-"""Work that the background worker looks for in each of its rounds, about once per second."""
-
 import logging
 from collections.abc import Callable
 from typing import Protocol
@@ -13,19 +11,18 @@ logger = logging.getLogger(__name__)
 
 class WorkerRound(Protocol):
     def __call__(self, *, is_stopping: Callable[[], bool]) -> None:
-        """Do the work that is due, and return soon: emails with an attachment wait for it."""
+        """Do what is due, and return soon: emails with an attachment wait."""
 
 
 on_worker_round = Hook[WorkerRound]("ON_WORKER_ROUND")
 
 
 def run_round(is_stopping: Callable[[], bool]) -> None:
-    """Run every function, including those after one that fails."""
     for path in on_worker_round.paths:
         try:
             on_worker_round.load(path)(is_stopping=is_stopping)
         except DatabaseError:
-            # The worker waits for the database.
+            # The worker tries again later.
             raise
         except Exception:
             logger.exception("Background work %s failed", path)

@@ -1,15 +1,14 @@
-"""Write one access record per request, and derive the HTTP metrics from the records.
-
-A request only appends a tuple to a list. runtime/flusher.py turns the tuples into log lines and
-metrics in batches.
-"""
+"""A request only appends a tuple to a list: formatting and metrics come later."""
 
 import collections
 import time
+from collections.abc import Iterator
 from operator import itemgetter
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import orjson
+from django.http import FileResponse, StreamingHttpResponse
+from django.http.response import HttpResponseBase
 
 from runtime.logging import formatters
 from runtime.logging.handler import StderrWriter
@@ -22,7 +21,6 @@ from runtime.metrics.client import (
     before_each_flush,
 )
 
-# More than a worker handles in many seconds.
 MAX_BUFFERED = 20_000
 BATCH_SIZE = 200
 METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
@@ -39,10 +37,12 @@ durations = Histogram(
     buckets=DURATION_BUCKETS,
 )
 in_progress = Gauge(
-    "emailvalidation_http_requests_in_hand", "Requests in progress.", multiprocess_mode="livesum"
+    "emailvalidation_http_requests_in_progress",
+    "Requests in progress.",
+    multiprocess_mode="livesum",
 )
 dropped_records = Counter(
-    "emailvalidation_answers_dropped",
+    "emailvalidation_access_records_dropped",
     "Requests missing from access log and metrics because the buffer was full.",
 )
 
@@ -52,29 +52,23 @@ _metric_fields = itemgetter(1, 7, 6, 8, 10, 11)
 
 class AccessRecord(NamedTuple):
     at: float
-    # api, page, or static; server: refused by the web server before Django saw it.
     part: str
     request_id: str
     account_id: str | None
-    # The public id.
     key_id: str | None
     ip: str
     method: str
-    # The pattern from urls.py, or "" if none matched. The path itself is never recorded.
+    # The path itself is never recorded.
     route: str
     status: int
     seconds: float
     code: str
-    # Whether the sandbox simulated this error.
     is_sandbox: bool = False
     verdict: str | None = None
     message: str = "answered"
 
 
 class AccessLog:
-    """The state of this process's access log."""
-
-    # Whether records are collected: they are needed for log lines or for metrics.
     is_enabled = False
     writes_lines = False
     updates_metrics = False
@@ -86,17 +80,37 @@ before_each_flush.append(lambda: in_progress.set(AccessLog.in_progress))
 
 
 def configure(*, writes_lines: bool, updates_metrics: bool = METRICS_ON) -> None:
-    """Enable the access log in a process that flushes it (runtime/flusher.py)."""
     AccessLog.writes_lines, AccessLog.updates_metrics = writes_lines, updates_metrics
     AccessLog.is_enabled = writes_lines or updates_metrics
 
 
 def add_record(record: AccessRecord) -> None:
-    """Buffer a record. Callers check `AccessLog.is_enabled` first."""
     if len(AccessLog.records) < MAX_BUFFERED:
         AccessLog.records.append(record)
     else:
         dropped_records.inc()
+
+
+def add_record_of(response: HttpResponseBase, record: AccessRecord) -> None:
+    """Add a response's record; a stream's, once it has ended."""
+    if isinstance(response, StreamingHttpResponse) and not isinstance(response, FileResponse):
+        pieces = cast(Iterator[bytes], response.streaming_content)
+        response.streaming_content = _record_end(pieces, record)
+    else:
+        add_record(record)
+
+
+def _record_end(pieces: Iterator[bytes], record: AccessRecord) -> Iterator[bytes]:
+    try:
+        yield from pieces
+    except GeneratorExit:
+        record = record._replace(message="client disconnected")
+        raise
+    except BaseException:
+        record = record._replace(message="interrupted")
+        raise
+    finally:
+        add_record(record)
 
 
 def take_records() -> list[AccessRecord]:
@@ -105,7 +119,6 @@ def take_records() -> list[AccessRecord]:
 
 
 def flush(writer: StderrWriter, *, as_json: bool) -> None:
-    """Write log lines and update metrics, in batches between which requests can run."""
     records = take_records()
     format_line = json_line if as_json else text_line
     for start in range(0, len(records), BATCH_SIZE):
@@ -114,6 +127,7 @@ def flush(writer: StderrWriter, *, as_json: bool) -> None:
             writer.write(map(format_line, batch))
         if AccessLog.updates_metrics:
             _update_metrics(batch)
+        # Let requests run.
         time.sleep(0)
 
 
@@ -129,7 +143,7 @@ def _update_metrics(batch: list[AccessRecord]) -> None:
 
 
 def json_line(record: AccessRecord) -> bytes:
-    # Unpacking is faster than attribute access, and this runs for every request.
+    # Unpacking is faster than attribute access.
     at, part, request, account, key, ip, method, route, status, seconds, code, *others = record
     is_sandbox, verdict, message = others
     fields: dict[str, object] = {
@@ -154,7 +168,6 @@ def json_line(record: AccessRecord) -> bytes:
 
 
 def text_line(record: AccessRecord) -> bytes:
-    """Format a record like the lines of formatters.LineFormatter."""
     at = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(record.at))
     no_id = formatters.NO_ID
     words = (
@@ -169,5 +182,5 @@ def text_line(record: AccessRecord) -> bytes:
 
 
 def _safe_method(method: str) -> str:
-    """Shorten and redact a non-standard method: clients can send any text."""
+    """Clients can send any text as the method."""
     return method if method in METHODS else formatters.redact(method)[:20]

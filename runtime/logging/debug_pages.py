@@ -1,5 +1,3 @@
-"""What Django's debug pages show of the settings."""
-
 from typing import Any
 
 from django.views.debug import SafeExceptionReporterFilter
@@ -8,7 +6,7 @@ from runtime.logging.formatters import mask_secrets
 
 
 class MaskingFilter(SafeExceptionReporterFilter):
-    """Mask secrets in all settings, also in those whose name doesn't reveal that they have one."""
+    """Mask secrets also in settings whose name doesn't reveal them."""
 
     def cleanse_setting(self, key: Any, value: Any) -> Any:
         cleansed = super().cleanse_setting(key, value)

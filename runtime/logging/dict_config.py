@@ -1,5 +1,3 @@
-"""Configure logging: one line per record, on standard error. Independent of Django."""
-
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,7 +8,6 @@ LEVELS = ("debug", "info", "warning", "error")
 def log_settings(
     level: str, log_format: str, sentry: Mapping[str, str] | None = None
 ) -> dict[str, Any]:
-    """Return the argument of dictConfig. `sentry`: arguments for error_tracking.create_handler."""
     handlers: dict[str, dict[str, Any]] = {
         "stderr": {"class": "runtime.logging.handler.StderrHandler", "formatter": log_format}
     }
@@ -31,12 +28,14 @@ def log_settings(
         "handlers": handlers,
         "root": {"handlers": [*handlers], "level": level},
         "loggers": {
-            # Removes Django's handlers, which would email errors to ADMINS.
+            # Django's handlers would email errors to ADMINS.
             "django": {"handlers": [], "level": level, "propagate": True},
-            # Crashes only: the access log has a record of each refusal.
+            # Crashes only: refusals are in the access log.
             "django.request": {"level": "ERROR", "filters": ["without path"]},
             "django.security": {"level": "CRITICAL"},
-            # It warns about the body of each HEAD response, although it doesn't send the body.
+            # It warns about each HEAD response.
             "gunicorn.http.wsgi": {"level": "ERROR"},
+            # It logs the letters of names on invoices.
+            "fontTools": {"level": "WARNING"},
         },
     }

@@ -1,12 +1,7 @@
-"""Report errors to Sentry: each log record of level ERROR or above becomes an event.
+"""Report errors to Sentry.
 
-Everything that fails is logged, so a log handler reports it: requests, background work, threads,
-greenlets. Sentry's integrations, which replace parts of Django and take CPU from each request, are
-off, and so is everything they would add: URLs, headers, cookies, bodies, users, SQL.
-
-An event has what a log line has: the type and code locations of an exception, never its text, and
-the format of a message, never its arguments. It contains only fields that are known to be harmless.
-Only processes with SENTRY_DSN import this module (dict_config.py).
+An event has an exception's type and code locations, never its text, and a message's format, never
+its arguments.
 """
 
 import logging
@@ -23,9 +18,8 @@ from runtime.logging.access_log import METHODS
 from runtime.logging.formatters import current_request_id, redact
 from runtime.logging.routes import get_route
 
-# Per process. During an outage every request logs an error, and a few of them say it all.
+# Per process: in an outage, every request logs an error.
 MAX_EVENTS, PERIOD_SECONDS = 10, 60.0
-# How long a process that ends waits for its last events.
 SHUTDOWN_SECONDS = 2
 EVENT_FIELDS = (
     *("event_id", "timestamp", "platform", "level", "logger"),
@@ -40,7 +34,6 @@ FRAME_FIELDS = (
 
 
 def create_handler(dsn: str, release: str, environment: str) -> EventHandler:
-    """Set up the SDK, and return the handler for the root logger."""
     sentry_sdk.init(
         dsn,
         release=release,
@@ -48,7 +41,8 @@ def create_handler(dsn: str, release: str, environment: str) -> EventHandler:
         before_send=build_event,
         default_integrations=False,
         auto_enabling_integrations=False,
-        integrations=[AtexitIntegration(callback=_wait_silently)],
+        # The default callback prints a message.
+        integrations=[AtexitIntegration(callback=lambda *_: None)],
         shutdown_timeout=SHUTDOWN_SECONDS,
         send_default_pii=False,
         include_local_variables=False,
@@ -64,12 +58,8 @@ def create_handler(dsn: str, release: str, environment: str) -> EventHandler:
     return handler
 
 
-def _wait_silently(pending: int, timeout: float) -> None:
-    """Called while a process that ends sends its last events. The default prints a message."""
-
-
 class EventLimit(logging.Filter):
-    """Let a limited number of records through. Building an event takes milliseconds."""
+    """Limit events, because building one takes milliseconds."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -84,24 +74,18 @@ class EventLimit(logging.Filter):
 
 
 def build_event(event: Event, hint: Hint) -> Event:
-    """Return an event with harmless fields only. The SDK calls this before it sends one."""
     record: logging.LogRecord | None = hint.get("log_record")
     built: dict[str, Any] = _pick(event, EVENT_FIELDS)
     built["tags"] = {"request_id": current_request_id.get()}
     if record is not None:
         built["logentry"] = {"message": redact(str(record.msg))}
-        if transaction := _name_request(getattr(record, "request", None)):
-            built["transaction"] = transaction
+        request = getattr(record, "request", None)
+        route = get_route(getattr(request, "resolver_match", None))
+        if route and request is not None and request.method in METHODS:
+            built["transaction"] = f"{request.method} {route}"
     if exceptions := event.get("exception"):
         built["exception"] = {"values": [_describe(each) for each in exceptions["values"]]}
     return built  # type: ignore[return-value]
-
-
-def _name_request(request: Any) -> str:
-    """Return the method and route of the request that a record of Django's or ours is about."""
-    route = get_route(getattr(request, "resolver_match", None))
-    method = getattr(request, "method", None)
-    return f"{method} {route}" if route and method in METHODS else ""
 
 
 def _describe(exception: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,7 +1,6 @@
-"""Format log records: one line each, with the ids of the request and its account, and no secrets.
+"""Format log records without secrets.
 
-A crash is logged as a list of code locations. Exception messages are left out because they can
-contain personal data or secrets.
+Exception messages may contain personal data, so they are left out.
 """
 
 import logging
@@ -19,27 +18,22 @@ from types import TracebackType
 import orjson
 
 NO_ID = "-"
-# The request that the current thread or greenlet handles, and its account.
 current_request_id: ContextVar[str] = ContextVar("current_request_id", default=NO_ID)
 current_account_id: ContextVar[str] = ContextVar("current_account_id", default=NO_ID)
 
-# Links that give access, and API keys, including keys without their prefix or mistyped: messages
-# can contain the path of a refused request. Request ids are checked to contain no key.
+# Links that give access, and API keys, even mistyped or without prefix.
 _SECRETS = re.compile(
     r"(/accounts/(?:invitations|password/reset/key)/|(?i:svc.?live.?))[^/\s'\"\\]+"
     r"|[0-9A-Za-z]{38,}"
 )
-# The values of settings that are secrets. Settings set it with `mask_values`.
 _values = re.compile(r"(?!)")
 _UNPRINTABLE = re.compile(
     r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
 )
-# Email addresses are searched for word by word, because a pattern for the whole text would take
-# quadratic time. A quoted local part may contain spaces.
+# Word by word: one pattern for the text would take quadratic time.
 _QUOTED = re.compile(r"\"[^\"]{0,200}\"(?=@|%40)")
 _WORD = re.compile(r"[^\s<>()\[\],;:'\"\\/=&?|]+")
 _AT = re.compile(r"@|%40|\uff20|\ufe6b")
-# Longer messages are cut off.
 _MAX_MESSAGE_LENGTH = 2000
 _ROOT = f"{Path(__file__).resolve().parents[2]}/"
 _MAX_LOCATIONS = 6
@@ -47,8 +41,6 @@ _FRACTIONS = [f"{number:03d}" for number in range(1000)]
 
 
 class LineFormatter(logging.Formatter):
-    """Format records as text."""
-
     def format(self, record: logging.LogRecord) -> str:
         record.request_id, record.account_id = current_request_id.get(), current_account_id.get()
         record.message = redact(record.getMessage())
@@ -61,8 +53,6 @@ class LineFormatter(logging.Formatter):
 
 
 class JsonFormatter(logging.Formatter):
-    """Format records as JSON, one object per line."""
-
     def format(self, record: logging.LogRecord) -> str:
         fields: dict[str, object] = {
             "time": iso_timestamp(record.created),
@@ -78,19 +68,17 @@ class JsonFormatter(logging.Formatter):
 
 
 def mask_values(values: Collection[str]) -> None:
-    """Mask these values from now on, for example a database's password."""
     global _values  # noqa: PLW0603
-    # Where one value contains another, the longer one is masked as a whole.
     longest_first = sorted(values, key=len, reverse=True)
     _values = re.compile("|".join(map(re.escape, longest_first)) or r"(?!)")
 
 
 def mask_secrets(text: str) -> str:
-    return _SECRETS.sub(_mask, _values.sub("…", text))
+    return _SECRETS.sub(lambda match: f"{match[1] or ''}…", _values.sub("…", text))
 
 
 def redact(text: str) -> str:
-    """Mask secrets and email addresses, escape control characters, and limit the length."""
+    """Mask secrets and addresses, escape control characters, and limit the length."""
     text = mask_secrets(text[: 10 * _MAX_MESSAGE_LENGTH])
     if _AT.search(text):
         text = _WORD.sub(_mask_address, _QUOTED.sub('"…"', text))
@@ -98,7 +86,6 @@ def redact(text: str) -> str:
 
 
 def iso_timestamp(seconds: float) -> str:
-    """Format a Unix timestamp in UTC, with milliseconds."""
     milliseconds = int(seconds * 1000)
     return f"{_format_second(milliseconds // 1000)}.{_FRACTIONS[milliseconds % 1000]}Z"
 
@@ -108,16 +95,19 @@ def id_or_none(text: str) -> str | None:
 
 
 def error_name(error: BaseException) -> str:
-    return f"{type(error).__name__}{_database_error_code(error)}"
+    cause = error.__cause__
+    code = getattr(cause, "sqlstate", None) or getattr(cause, "sqlite_errorname", None)
+    return f"{type(error).__name__} ({code})" if code else type(error).__name__
 
 
 def error_locations(error: BaseException) -> list[str]:
-    """Return the code locations of a traceback, innermost first.
-
-    These are the innermost frame and the project's own frames; frames of libraries are left out.
-    """
     frames = traceback.extract_tb(error.__traceback__)[::-1]
-    shown = [frame for frame in frames if frame is frames[0] or _is_project_file(frame.filename)]
+    shown = [
+        frame
+        for frame in frames
+        if frame is frames[0]
+        or (frame.filename.startswith(_ROOT) and "/site-packages/" not in frame.filename)
+    ]
     return [
         f"{frame.filename.removeprefix(_ROOT)}:{frame.lineno} {frame.name}"
         for frame in shown[:_MAX_LOCATIONS]
@@ -125,7 +115,7 @@ def error_locations(error: BaseException) -> list[str]:
 
 
 def log_uncaught() -> None:
-    """Log uncaught exceptions and warnings. Python would print their messages."""
+    """Log uncaught exceptions without their messages, which Python would print."""
 
     def log_thread_crash(arguments: threading.ExceptHookArgs) -> None:
         log_crash(arguments.exc_type, arguments.exc_value, arguments.exc_traceback)
@@ -143,7 +133,7 @@ def log_crash(
 
 
 class WithoutPath(logging.Filter):
-    """Replace the request path in Django's log messages: clients can put anything into it."""
+    """Remove the path from Django's messages: clients can put anything into it."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         path = getattr(getattr(record, "request", None), "path", None)
@@ -161,23 +151,8 @@ def _get_error(record: logging.LogRecord) -> BaseException | None:
     return record.exc_info[1] if record.exc_info else None
 
 
-def _is_project_file(file: str) -> bool:
-    return file.startswith(_ROOT) and "/site-packages/" not in file
-
-
-def _database_error_code(error: BaseException) -> str:
-    """Return the database's error code: an SQLSTATE, or SQLite's error name."""
-    cause = error.__cause__
-    code = getattr(cause, "sqlstate", None) or getattr(cause, "sqlite_errorname", None)
-    return f" ({code})" if code else ""
-
-
-def _mask(match: re.Match[str]) -> str:
-    return f"{match[1] or ''}…"
-
-
 def _mask_address(match: re.Match[str]) -> str:
-    """Mask the local part, as in `j…@shop.example`. The domain helps to debug mail delivery."""
+    """Mask the local part. The domain helps to debug mail delivery."""
     parts = _AT.split(match[0])
     if len(parts) == 1:
         return match[0]

@@ -1,9 +1,6 @@
-"""Write log lines to standard error in a thread, so that no request ever waits for its reader.
+"""Write log lines in a thread, so that no request waits.
 
-This is what logging's QueueHandler and QueueListener do, with two differences. Under gevent, a
-listener's thread would be a greenlet, and its write to a full pipe would block the whole worker:
-this thread and its queue are native. And the queue is bounded: lines beyond its limit are dropped
-and counted, as are those that can't be written. runtime/flusher.py reports their number.
+Unlike QueueListener's, it is native: under gevent, a full pipe would block the worker.
 """
 
 import _thread
@@ -14,10 +11,9 @@ from _queue import Empty, SimpleQueue
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 
-# POSIX writes up to PIPE_BUF bytes to a pipe atomically, so lines of several processes don't mix.
+# POSIX writes this much to a pipe atomically, so lines don't mix.
 CHUNK_BYTES = 4096
 MAX_QUEUED_BYTES = 4 * 1024 * 1024
-# How long a process that ends waits for a slow reader.
 FLUSH_TIMEOUT = 1.0
 
 
@@ -27,23 +23,20 @@ class StderrWriter:
         self.start_over()
 
     def start_over(self) -> None:
-        """Forget lines and thread, in a forked process: the parent process has them."""
-        # A queue in the queue gets an item as soon as all lines before it are written.
+        """Start empty after a fork: lines and thread are the parent's."""
+        # An inner queue gets an item once all lines before it are written.
         self._queue: SimpleQueue[bytes | SimpleQueue[None]] = SimpleQueue()
         self._has_thread = False
-        # Each number is updated by one thread only, so that no update is lost.
+        # One thread updates each, so no update is lost.
         self._queued_bytes = self._written_bytes = 0
         self._refused_lines = self._failed_lines = 0
-        # Whether the last write has failed or is still waiting for the reader.
         self.is_blocked = False
 
     @property
     def dropped_lines(self) -> int:
-        """How many lines were dropped so far."""
         return self._refused_lines + self._failed_lines
 
     def write(self, lines: Iterable[bytes]) -> None:
-        """Queue lines, each of which ends with a newline."""
         for line in lines:
             if self._queued_bytes - self._written_bytes > MAX_QUEUED_BYTES:
                 self._refused_lines += 1
@@ -55,7 +48,6 @@ class StderrWriter:
             _start_native_thread(self._write_forever)
 
     def flush(self) -> None:
-        """Wait until all lines are written, or a slow reader has had FLUSH_TIMEOUT."""
         if self._has_thread:
             written: SimpleQueue[None] = SimpleQueue()
             self._queue.put(written)
@@ -63,10 +55,7 @@ class StderrWriter:
                 written.get(timeout=FLUSH_TIMEOUT)
 
     def _write_forever(self) -> None:
-        """Write what is queued, in a native thread, which mustn't log or use anything of gevent.
-
-        A busy worker lets it run only once every few milliseconds, so each write joins lines.
-        """
+        """A native thread mustn't log or use gevent."""
         while True:
             items = [self._queue.get() for _ in range(max(1, self._queue.qsize()))]
             for chunk in _join(item for item in items if isinstance(item, bytes)):
@@ -82,7 +71,6 @@ class StderrWriter:
                 rest = rest[os.write(self._file, rest) :]
             self.is_blocked = False
         except OSError:
-            # The disk is full, or the pipe's reader is gone.
             self._failed_lines += rest.count(b"\n")
         self._written_bytes += len(chunk)
 
@@ -90,19 +78,16 @@ class StderrWriter:
 class StderrHandler(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         try:
-            # Formatted here, as the ids of the request are those of the current context.
+            # Formatting needs the request's context.
             stderr_writer.write([f"{self.format(record)}\n".encode(errors="backslashreplace")])
-        # A failure to log must not fail the request.
         except Exception:
             self.handleError(record)
 
     def flush(self) -> None:
-        """Wait for the last lines: logging calls this at exit."""
         stderr_writer.flush()
 
 
 def _join(lines: Iterable[bytes]) -> list[bytes]:
-    """Join lines to chunks that are written to a pipe atomically."""
     chunks = [b""]
     for line in lines:
         if len(chunks[-1]) + len(line) > CHUNK_BYTES:

@@ -1,4 +1,4 @@
-"""Name the route of a request. Imports nothing that reads the settings, for config/wsgi.py."""
+"""config/wsgi.py imports this before settings are loaded."""
 
 import re
 from functools import lru_cache
@@ -10,10 +10,6 @@ _REGEX_SYNTAX = re.compile(r"\(\?:.*|/\?\$|\\Z|[\^$\\]")
 
 
 def get_route(match: ResolverMatch | None) -> str:
-    """Return the URL pattern that matched, in readable form.
-
-    There are only as many routes as patterns, so they can be metric labels.
-    """
     return _readable(match.route) if match is not None else ""
 
 

@@ -1,5 +1,3 @@
-"""What the layers above attach to an email when it is sent. The outbox stores only a reference."""
-
 from typing import NamedTuple, Protocol
 
 from runtime.hooks import Hook
@@ -11,17 +9,9 @@ class Attachment(NamedTuple):
     content_type: str
 
 
-class AttachmentDelayed(Exception):
-    """Raised if a later attempt may make the file."""
-
-
 class MakeAttachment(Protocol):
     def __call__(self, *, reference: str) -> Attachment:
-        """Make the file.
-
-        If this raises an exception, the email is sent without the file. After AttachmentDelayed,
-        it is retried first: see ATTEMPTS_WITH_ATTACHMENT in outbox.py.
-        """
+        """Make the file. If this fails, the email is sent without it."""
 
 
 make_attachment = Hook[MakeAttachment]("MAIL_ATTACHMENT")

@@ -7,7 +7,7 @@ from django.core.mail.backends import filebased
 
 
 class EmailBackend(filebased.EmailBackend):
-    """Write each email to a file. Names sort by time, so the newest email comes last."""
+    """Write emails to files whose names sort by time."""
 
     def send_messages(self, email_messages: Sequence[EmailMessage]) -> int:
         for message in email_messages:

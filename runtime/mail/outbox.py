@@ -1,9 +1,6 @@
-"""Send emails through an outbox table.
+"""An email is a row of the transaction that causes it, so none is lost.
 
-An email is a row, created in the transaction of the event it is about, and sent by the background
-worker. So requests don't wait for a mail server, response times reveal nothing about it, and no
-email is lost when a process dies. A worker leases a row before it sends the email. If the worker
-dies, another one sends the email again after the lease, with the same Message-ID.
+After a crash, it may be sent twice, with the same Message-ID.
 """
 
 import logging
@@ -19,7 +16,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from runtime.database.leased_rows import LeasedQuerySet, LeasedRow, is_past
-from runtime.mail.attachments import AttachmentDelayed, make_attachment
+from runtime.mail.attachments import make_attachment
 from runtime.metrics.client import Counter, initialize
 
 logger = logging.getLogger(__name__)
@@ -31,7 +28,6 @@ attempts = Counter(
 )
 initialize(attempts, ("sent", "failed", "given_up"))
 
-# The delay after the nth failed attempt. After the last retry fails, the email is given up.
 RETRY_AFTER = [
     timedelta(minutes=1),
     timedelta(minutes=5),
@@ -42,10 +38,7 @@ RETRY_AFTER = [
     timedelta(hours=24),
 ]
 BATCH_SIZE = 50
-# After this many attempts, an email is sent without a file that can't be made.
-ATTEMPTS_WITH_ATTACHMENT = 3
-# Times further in the future than these were written while the clock was ahead: such an email is
-# due now.
+# Times further ahead are due now: a wrong clock wrote them.
 MAX_DELAY = RETRY_AFTER[-1] + timedelta(hours=1)
 
 
@@ -54,17 +47,15 @@ class MailQuerySet(LeasedQuerySet["Mail"]):
         return self.filter(sent_at=None, given_up_at=None)
 
     def due(self) -> "MailQuerySet":
-        """Return due emails, those without an attachment first: people wait for their codes."""
+        """Put emails without an attachment first: people wait for their codes."""
         is_due = is_past("next_attempt_at", timezone.now(), MAX_DELAY)
         due = self.waiting().filter(is_due).alias(is_quick=Q(attachment=""))
         return due.order_by("-is_quick", "next_attempt_at", "pk")
 
     def without_attachment(self) -> "MailQuerySet":
-        """Leave out emails whose file is yet to be made, which takes seconds on a busy machine."""
         return self.filter(attachment="")
 
     def send_again(self) -> int:
-        """Requeue emails that were given up, and return their number."""
         return self.exclude(given_up_at=None).update(
             given_up_at=None, attempts=0, next_attempt_at=timezone.now()
         )
@@ -75,11 +66,10 @@ class Mail(LeasedRow):
 
     to = models.EmailField(max_length=254)
     subject = models.CharField(max_length=200)
-    # Bodies may contain codes and links that give access to an account: staff can't see them, and
-    # they are deleted once the email is sent.
+    # May give access to an account: hidden from staff, deleted once sent.
     text = models.TextField(blank=True)
     html = models.TextField(blank=True)
-    # An order's id: its invoice is attached when the email is sent.
+    # An order's id, for its invoice.
     attachment = models.CharField(max_length=100, blank=True, default="", db_default="")
     created_at = models.DateTimeField(default=timezone.now)
     next_attempt_at = models.DateTimeField(default=timezone.now)
@@ -120,18 +110,15 @@ class Mail(LeasedRow):
         return message
 
     def _attach_file(self, message: EmailMultiAlternatives) -> None:
-        """Attach the file, if any. The email is more important than its attachment."""
+        """Attach the file if possible: the email is more important."""
         try:
             for make in make_attachment if self.attachment else ():
                 message.attach(*make(reference=self.attachment))
-        except Exception as error:
-            is_delayed = isinstance(error, AttachmentDelayed)
-            if is_delayed and self.attempts < ATTEMPTS_WITH_ATTACHMENT:
-                raise
+        except Exception:
             logger.exception("Email %s is sent without %s", self.pk, self.attachment)
 
     def mark_sent(self) -> None:
-        """Record that the email was sent, even if another worker has claimed it since."""
+        """Do this even if another worker has claimed the email."""
         self.sent_at = timezone.now()
         self.text = self.html = self.last_error = ""
         self.leased_until = None
@@ -148,19 +135,14 @@ class Mail(LeasedRow):
 
 
 def queue_mail(*, to: str, subject: str, text: str, html: str, attachment: str = "") -> Mail:
-    subject = _single_line(subject)[:200]
-    return Mail.objects.create(to=to, subject=subject, text=text, html=html, attachment=attachment)
-
-
-def _single_line(subject: str) -> str:
     printable = "".join(letter if letter.isprintable() else " " for letter in subject)
-    return " ".join(printable.split())
+    subject = " ".join(printable.split())[:200]
+    return Mail.objects.create(to=to, subject=subject, text=text, html=html, attachment=attachment)
 
 
 def send_due(
     is_stopping: Callable[[], bool] = lambda: False, emails: MailQuerySet | None = None
 ) -> int:
-    """Send one batch of the emails that are due, by default of all, and return the number sent."""
     queue = Mail.objects.all() if emails is None else emails
     connection = get_connection()
     sent = 0
@@ -176,33 +158,22 @@ def send_due(
 
 
 def _deliver(mail: Mail, connection: BaseEmailBackend) -> bool:
-    """Send one email. Return False if the mail server is unreachable, so the batch ends."""
+    """Return False if the mail server is unreachable."""
     try:
         mail.message(connection).send()
-    # Whatever happens to one email, the worker continues.
     except Exception as error:
         mail.record_failure(error)
         attempts.labels("given_up" if mail.given_up_at else "failed").inc()
         logger.warning("Email %s was not sent (attempt %s): %s", mail.pk, mail.attempts, error)
         connection.close()
-        return _is_about_this_email(error)
+        # Other errors would repeat with the next email.
+        return isinstance(error, SMTPResponseException | SMTPRecipientsRefused | ValueError)
     mail.mark_sent()
     attempts.labels("sent").inc()
     return True
 
 
-def _is_about_this_email(error: Exception) -> bool:
-    """Return whether other emails may be sent in spite of this error."""
-    is_smtp_reply = isinstance(error, SMTPResponseException | SMTPRecipientsRefused)
-    return is_smtp_reply or isinstance(error, ValueError | AttachmentDelayed)
-
-
 def _is_permanent(error: Exception) -> bool:
-    """Return whether a retry would fail too.
-
-    That is the case if the mail server replied with a permanent error (5xx), or the email has an
-    invalid address or header (ValueError).
-    """
     if isinstance(error, ValueError):
         return True
     if isinstance(error, SMTPRecipientsRefused):

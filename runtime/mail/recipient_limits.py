@@ -1,22 +1,16 @@
-"""Limit, per mailbox, the emails that strangers can trigger.
-
-Signing up, asking for a password reset, inviting, and changing to a new address all send an email
-to an address that someone else typed. Without this limit, an attacker could use them to flood a
-mailbox.
-"""
+"""Limit the emails that strangers can trigger."""
 
 import logging
 import re
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 from django.conf import settings
 from django.db import models, transaction
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
 
+from engine import AddressParts, canonical_address, parse_address, strip_plus_tag
 from runtime.metrics.client import Counter
-from validation.engine.aliases import canonical_address, strip_plus_tag
-from validation.engine.syntax.parsing import AddressParts, parse_address
 
 logger = logging.getLogger(__name__)
 
@@ -33,10 +27,20 @@ dropped = Counter(
 class RecipientLimitQuerySet(models.QuerySet["RecipientLimit"]):
     @transaction.atomic
     def consume(self, email: str, kind: str) -> bool:
-        """Count one more email to this mailbox, or return False when its limit is reached."""
+        """Count one more email, or return False at the mailbox's limit."""
         now = timezone.now()
-        limit = self._get_locked(_digest(email), now)
-        # Times in the future were written before the clock was set back.
+        secret = settings.ADDRESS_HASH_KEY
+        digest = salted_hmac("accounts.recipient", _mailbox(email), secret, algorithm="sha256")
+        recipient = digest.hexdigest()
+        # The upsert makes concurrent transactions wait.
+        self.bulk_create(
+            [RecipientLimit(recipient=recipient, updated_at=now)],
+            update_conflicts=True,
+            unique_fields=["recipient"],
+            update_fields=["updated_at"],
+        )
+        limit = self.get(recipient=recipient)
+        # Future times are from before the clock was set back.
         ages = [now.timestamp() - sent_at for sent_at in limit.sent_at]
         ages = [age for age in ages if -HOUR.total_seconds() < age < DAY.total_seconds()]
         in_this_hour = sum(age < HOUR.total_seconds() for age in ages)
@@ -48,28 +52,13 @@ class RecipientLimitQuerySet(models.QuerySet["RecipientLimit"]):
         limit.save(update_fields=["sent_at"])
         return True
 
-    def _get_locked(self, recipient: str, now: datetime) -> "RecipientLimit":
-        """Return the recipient's row.
-
-        Concurrent transactions wait for each other here: an upsert locks the row in PostgreSQL, and
-        SQLite has one writer at a time.
-        """
-        self.bulk_create(
-            [RecipientLimit(recipient=recipient, updated_at=now)],
-            update_conflicts=True,
-            unique_fields=["recipient"],
-            update_fields=["updated_at"],
-        )
-        return self.get(recipient=recipient)
-
     def delete_old(self) -> None:
         self.filter(updated_at__lt=timezone.now() - DAY).delete()
 
 
 class RecipientLimit(models.Model):
-    # A keyed digest of the mailbox, the same for all spellings of its address.
+    # A keyed digest of the mailbox.
     recipient = models.CharField(max_length=64, unique=True)
-    # Unix times of the emails of the last day.
     sent_at = models.JSONField(default=list)
     updated_at = models.DateTimeField()
 
@@ -79,22 +68,11 @@ class RecipientLimit(models.Model):
         return f"Recipient limit {self.pk}"
 
 
-def _digest(email: str) -> str:
-    digest = salted_hmac(
-        "accounts.recipient", _mailbox(email), secret=settings.ADDRESS_HASH_KEY, algorithm="sha256"
-    )
-    return digest.hexdigest()
-
-
 def _mailbox(email: str) -> str:
-    """Return one spelling for all spellings of an address.
-
-    Unlike elsewhere, a plus tag is dropped at every domain: counting two mailboxes as one only
-    makes the limit stricter.
-    """
+    """Drop plus tags at every domain."""
     local_part, _, domain = email.rpartition("@")
     if local_part.startswith('"') and local_part.endswith('"'):
-        # Quotes and backslashes aren't part of the local part's value (RFC 5321, 4.1.2).
+        # RFC 5321, 4.1.2: quotes and backslashes aren't part of it.
         email = re.sub(r"\\(.)", r"\1", local_part[1:-1]) + f"@{domain}"
     parts = parse_address(email)
     if not isinstance(parts, AddressParts):

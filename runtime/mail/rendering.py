@@ -1,9 +1,3 @@
-"""Render an email's template twice: as text, and as HTML.
-
-The layout, `mails/layout.txt`, says how to write one. Both parts come from the same template, so
-they state the same facts.
-"""
-
 import re
 from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple
@@ -21,8 +15,6 @@ _URL_STYLE = "color:#4a42d8;word-break:break-all"
 
 
 class EmailRow(NamedTuple):
-    """A row of a table in an email. Amounts are aligned right; a total follows a line."""
-
     label: str
     value: str
     style: Literal["words", "amount", "total"] = "words"
@@ -35,7 +27,6 @@ class RenderedEmail(NamedTuple):
 
 
 def render_email(template: str, context: dict[str, Any]) -> RenderedEmail:
-    """Render `<template>_subject.txt` and `<template>_message.txt`."""
     subject = show_invisible(render_to_string(f"{template}_subject.txt", context)).strip()
     context = {**context, "subject": subject}
     text = _render(template, context, TEXT_LAYOUT)
@@ -48,13 +39,12 @@ def render_email(template: str, context: dict[str, Any]) -> RenderedEmail:
 
 
 def _render(template: str, context: dict[str, Any], layout: str) -> str:
-    # `mails/layout.txt`, which every email extends, extends this layout.
+    # Every email extends `mails/layout.txt`, which extends this.
     context = {**context, "email_layout": layout}
     return render_to_string(f"{template}_message.txt", context).strip()
 
 
 def format_rows(rows: Sequence[EmailRow]) -> str:
-    """Format the rows for the text part: values in one column, amounts aligned right in it."""
     labels = max(len(row.label) for row in rows)
     amounts = max((len(row.value) for row in rows if row.style != "words"), default=0)
     return "\n".join(
@@ -64,15 +54,12 @@ def format_rows(rows: Sequence[EmailRow]) -> str:
 
 
 def wrap_paragraphs(html: str) -> SafeString:
-    """Make a paragraph of every text between blank lines. A URL of its own becomes a link.
-
-    Variables are escaped in HTML, so only the markup of our own tags starts with `<`.
-    """
     parts = filter(None, (part.strip() for part in _BLANK_LINES.split(html.strip())))
     return mark_safe("\n".join(map(_paragraph, parts)))  # noqa: S308
 
 
 def _paragraph(part: str) -> str:
+    # Our own tag: variables are escaped.
     if part.startswith("<"):
         return part
     words = mark_safe(part.replace("\n", "<br>"))  # noqa: S308 - the template has escaped it

@@ -6,18 +6,12 @@ from runtime.database.empty_database import empty_database_message, is_empty
 
 
 class ProductCommand(BaseCommand):
-    """A command that starts without Django's system checks.
-
-    They import the URL table with every view, which doubles the time to start. `manage.py check`
-    runs them, as do `make lint` and the deployment (docs/operations/).
-    """
+    """Skip Django's checks, which import every view."""
 
     requires_system_checks: list[str] = []
 
 
 class DatabaseCommand(ProductCommand):
-    """A command that needs the database's tables, and reports in one line if there are none."""
-
     def execute(self, *args: Any, **options: Any) -> str | None:
         if is_empty():
             raise CommandError(empty_database_message())

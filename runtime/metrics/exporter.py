@@ -1,9 +1,6 @@
-"""Serve `/metrics` for Prometheus: the totals of all processes on this machine.
+"""The background worker runs this, or else `manage.py serve_metrics`."""
 
-The background worker serves it, on a separate port that no customer request reaches. `manage.py
-serve_metrics` does where none runs, such as in a Kubernetes pod of web workers.
-"""
-
+import os
 import platform
 import threading
 from collections.abc import Iterable
@@ -17,9 +14,7 @@ from django.core.management.base import CommandError
 from prometheus_client import CollectorRegistry
 from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.exposition import choose_encoder
-from prometheus_client.multiprocess import MultiProcessCollector
-
-from runtime.metrics.process_files import merge_ended_processes
+from prometheus_client.multiprocess import MultiProcessCollector, mark_process_dead
 
 CLIENT_TIMEOUT = 10
 
@@ -45,17 +40,19 @@ class MetricsExporter(ThreadingHTTPServer):
         self._registry = CollectorRegistry()
         self._registry.register(BuildInfo())
         MultiProcessCollector(self._registry, str(folder))
-        # Only one request at a time may merge files.
+        # One request at a time deletes and reads files.
         self._lock = threading.Lock()
 
     def start(self) -> None:
         threading.Thread(target=self.serve_forever, daemon=True).start()
 
     def render(self, accept: str) -> tuple[bytes, str]:
-        """Return the metrics and their content type, for a client's Accept header."""
         encode, content_type = choose_encoder(accept)
         with self._lock:
-            merge_ended_processes(self._folder)
+            for path in self._folder.glob("gauge_live*.db"):
+                process = _process_of(path)
+                if not _is_alive(process):
+                    mark_process_dead(process, str(self._folder))
             return encode(self._registry), content_type
 
     def handle_error(self, request: object, client_address: object) -> None:
@@ -83,7 +80,6 @@ class Handler(BaseHTTPRequestHandler):
 
 
 def start_exporter(address: tuple[str, int]) -> None:
-    """Serve metrics in a thread, or raise CommandError with a message for the operator."""
     settings.METRICS_DIR.mkdir(mode=0o700, parents=True, exist_ok=True)
     try:
         MetricsExporter(address, settings.METRICS_DIR).start()
@@ -95,7 +91,20 @@ def start_exporter(address: tuple[str, int]) -> None:
 
 
 def delete_metric_files(folder: Path) -> None:
-    """Delete the files of an earlier run, whose process ids belong to other processes now."""
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    for path in [*folder.glob("*.db"), *folder.glob("*.new")]:
-        path.unlink()
+    """Delete the files of ended processes: other pools may be running."""
+    for path in folder.glob("*.db"):
+        if not _is_alive(_process_of(path)):
+            path.unlink(missing_ok=True)
+
+
+def _process_of(path: Path) -> int:
+    return int(path.stem.rpartition("_")[2])
+
+
+def _is_alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    # PermissionError: it's another user's process.
+    except (ProcessLookupError, PermissionError):
+        return False
+    return True

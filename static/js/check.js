@@ -17,7 +17,7 @@ async function fetchToken() {
 }
 
 // Fetch the token when a visitor is about to type, or again after a failure.
-async function prepare() {
+async function getToken() {
   token ??= fetchToken();
   try {
     return await token;
@@ -28,13 +28,13 @@ async function prepare() {
 }
 
 async function check() {
-  const body = new URLSearchParams({ email: input.value, csrfmiddlewaretoken: await prepare() });
+  const body = new URLSearchParams({ email: input.value, csrfmiddlewaretoken: await getToken() });
   const page = await fetchPage({ method: "POST", body });
   result.replaceChildren(...page.getElementById("check-result").childNodes);
 }
 
 form.noValidate = false;
-form.addEventListener("focusin", prepare, { once: true });
+form.addEventListener("focusin", getToken, { once: true });
 form.addEventListener("submit", async (event) => {
   event.preventDefault();
   if (isPending) {

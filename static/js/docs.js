@@ -6,14 +6,14 @@
   const root = document.documentElement;
 
   // localStorage throws if the browser blocks it.
-  const remembered = () => {
+  const storedLanguage = () => {
     try {
       return localStorage.getItem(NAME);
     } catch {
       return null;
     }
   };
-  const remember = (language) => {
+  const storeLanguage = (language) => {
     try {
       localStorage.setItem(NAME, language);
     } catch {
@@ -22,9 +22,9 @@
   };
 
   // Set before the first paint: examples.css shows the language that this attribute names.
-  root.dataset.language = LANGUAGES.includes(remembered()) ? remembered() : LANGUAGES[0];
+  root.dataset.language = LANGUAGES.includes(storedLanguage()) ? storedLanguage() : LANGUAGES[0];
 
-  const mark = () => {
+  const updateTabs = () => {
     for (const list of document.querySelectorAll(".example-languages")) {
       const tabs = [...list.children];
       const chosen = tabs.find((tab) => tab.dataset.language === root.dataset.language) ?? tabs[0];
@@ -36,11 +36,11 @@
   };
 
   // Switch all examples on the page, and scroll so that the clicked tab stays in place.
-  const choose = (tab) => {
+  const chooseTab = (tab) => {
     const before = tab.getBoundingClientRect().top;
     root.dataset.language = tab.dataset.language;
-    remember(tab.dataset.language);
-    mark();
+    storeLanguage(tab.dataset.language);
+    updateTabs();
     tab.focus();
     window.scrollBy({ top: tab.getBoundingClientRect().top - before, behavior: "instant" });
   };
@@ -59,17 +59,17 @@
         tab.setAttribute("role", "tab");
         panel.setAttribute("role", "tabpanel");
         panel.setAttribute("aria-labelledby", tab.id);
-        tab.addEventListener("click", () => choose(tab));
+        tab.addEventListener("click", () => chooseTab(tab));
         tab.addEventListener("keydown", (event) => {
           const next = neighbor(tab, event.key);
           if (next) {
             event.preventDefault();
-            choose(next);
+            chooseTab(next);
           }
         });
       }
     }
-    mark();
+    updateTabs();
   });
 
   // On narrow screens the open menu covers the page, so close it after a link to a section.

@@ -9,29 +9,30 @@ for (const form of document.querySelectorAll(".lists-form")) {
   const { file, addresses, csrfmiddlewaretoken } = form.elements;
   const find = (selector) => form.querySelector(selector);
   const fields = find(".lists-fields");
-  const begun = find(".lists-upload-begun");
+  const resumed = find(".lists-upload-resumed");
   const panel = find(".lists-upload");
   const title = find(".lists-upload-name");
   const bar = find("progress");
   const amount = find(".lists-upload-amount");
-  const alert = find("[role=alert]");
+  const alert = panel.querySelector("[role=alert]");
   const status = find("[role=status]");
   const continueButton = find(".lists-upload-continue");
   const cancelButton = find(".lists-upload-cancel");
   const partBytes = Number(form.dataset.partBytes);
   const RETRY_SECONDS = [1, 2, 4, 8, 16];
-  const LOST = "The connection was lost. What is uploaded stays for a day: continue, or choose the same file again later.";
+  const LOST = "The connection was lost. Uploaded parts are stored for a day. Continue, or choose the same file again later.";
   const ENDED = "You've been signed out, or can't upload lists anymore. Reload the page, and choose the same file again to continue.";
   const UNREADABLE = "The file was changed or moved, so your browser can't read it. Cancel the upload, and choose the file again.";
   const GONE = "This upload was deleted. Reload the page, and upload the file again.";
-  // Ends the requests and pauses of an upload that is canceled.
+  // Aborts the requests and waits of a canceled upload.
   let controller = new AbortController();
+  let chosen = null;
   let upload = null;
   let stored = 0;
 
-  // Remembers in this browser which upload a file belongs to.
-  const memory = {
-    key: () => `upload ${file.files[0].name} ${file.files[0].size} ${file.files[0].lastModified}`,
+  // The URL of the upload that a file belongs to, in this browser's storage.
+  const savedUrl = {
+    key: () => `upload ${chosen.name} ${chosen.size} ${chosen.lastModified}`,
     get() {
       try {
         return localStorage.getItem(this.key());
@@ -52,21 +53,22 @@ for (const form of document.querySelectorAll(".lists-form")) {
     },
   };
 
-  const megabytes = (bytes) => (bytes / 1048576).toFixed(1);
+  const formatBytes = (bytes) =>
+    bytes < 1048576 ? `${Math.ceil(bytes / 1024)} KB` : `${(bytes / 1048576).toFixed(1)} MB`;
 
-  const say = (text) => {
+  const announce = (text) => {
     if (status.textContent !== text) {
       status.textContent = text;
     }
   };
 
   const showProgress = (bytes) => {
-    const size = file.files[0].size;
+    const size = chosen.size;
     const percent = Math.floor((100 * bytes) / size);
     bar.value = percent;
-    amount.textContent = `${megabytes(bytes)} of ${megabytes(size)} MB, ${percent}%`;
+    amount.textContent = `${formatBytes(bytes)} of ${formatBytes(size)}, ${percent}%`;
     // Screen readers hear every quarter.
-    say(`${percent - (percent % 25)}% uploaded`);
+    announce(`${percent - (percent % 25)}% uploaded`);
   };
 
   const showError = (text) => {
@@ -91,42 +93,42 @@ for (const form of document.querySelectorAll(".lists-form")) {
         xhr.setRequestHeader(name, value);
       }
       xhr.upload.onprogress = (event) => onProgress?.(event.loaded);
-      xhr.onload = () => resolve({ code: xhr.status, reply: xhr.response });
-      xhr.onerror = xhr.ontimeout = () => resolve({ code: 0, reply: null });
+      xhr.onload = () => resolve({ code: xhr.status, data: xhr.response });
+      xhr.onerror = xhr.ontimeout = () => resolve({ code: 0, data: null });
       xhr.onabort = () => reject(signal.reason);
       signal?.addEventListener("abort", () => xhr.abort());
       xhr.send(body);
     });
 
-  const pause = (seconds, signal) =>
+  const wait = (seconds, signal) =>
     new Promise((resolve, reject) => {
       setTimeout(resolve, seconds * 1000);
       addEventListener("online", resolve, { once: true });
       signal.addEventListener("abort", () => reject(signal.reason));
     });
 
-  // Sends a request again after failures that pass. Throws an error whose message says what to do.
+  // Retries temporary failures. Throws an error whose message says what to do.
   const send = async (method, url, options = {}) => {
     const { signal } = controller;
     for (let attempt = 0; ; attempt += 1) {
-      const { code, reply } = await request(method, url, { ...options, signal });
-      if (code === 200 && reply) {
-        return reply;
+      const { code, data } = await request(method, url, { ...options, signal });
+      if (code === 200 && data) {
+        return data;
       }
       if (code === 404) {
-        memory.set(null);
+        savedUrl.set(null);
         throw new Error(GONE);
       }
-      const isDamaged = reply?.code === "invalid_field";
+      const isDamaged = data?.code === "invalid_field";
       if (code !== 0 && code < 500 && !isDamaged) {
-        throw new Error(reply?.message ?? ENDED);
+        throw new Error(data?.message ?? ENDED);
       }
       if (attempt === RETRY_SECONDS.length) {
-        throw new Error(reply?.message ?? LOST);
+        throw new Error(data?.message ?? LOST);
       }
       amount.textContent = "The connection was lost. Trying again…";
-      say(amount.textContent);
-      await pause(RETRY_SECONDS[attempt], signal);
+      announce(amount.textContent);
+      await wait(RETRY_SECONDS[attempt], signal);
     }
   };
 
@@ -136,23 +138,23 @@ for (const form of document.querySelectorAll(".lists-form")) {
     const body = new FormData(form);
     body.delete("file");
     body.delete("addresses");
-    body.set("file_name", file.files[0].name.slice(-255));
-    body.set("file_size", file.files[0].size);
+    body.set("file_name", chosen.name.slice(-255));
+    body.set("file_size", chosen.size);
     const upload = await send("POST", form.dataset.uploads, { body });
-    memory.set(upload.upload);
+    savedUrl.set(upload.upload);
     return upload;
   };
 
-  // Returns the upload that was begun with this file before, or a new one.
+  // Returns the file's unfinished upload, or a new one.
   const open = async () => {
-    const url = memory.get();
+    const url = savedUrl.get();
     const found = url && (await request("GET", url));
-    return found?.code === 200 && found.reply?.is_open ? found.reply : create();
+    return found?.code === 200 && found.data?.is_open ? found.data : create();
   };
 
   const sendPart = async (upload, number) => {
     const start = (number - 1) * partBytes;
-    const content = await file.files[0].slice(start, start + partBytes).arrayBuffer();
+    const content = await chosen.slice(start, start + partBytes).arrayBuffer();
     const digest = await hash(content);
     const hex = Array.from(digest, (byte) => byte.toString(16).padStart(2, "0")).join("");
     if (upload.parts[number] !== hex) {
@@ -176,47 +178,51 @@ for (const form of document.querySelectorAll(".lists-form")) {
     const { signal } = controller;
     const opened = upload ?? (await open());
     signal.throwIfAborted();
+    resumed.hidden = upload === opened || !Object.keys(opened.parts).length;
     upload = opened;
-    const count = Math.ceil(file.files[0].size / partBytes);
+    const count = Math.ceil(chosen.size / partBytes);
     for (let number = 1; number <= count; number += 1) {
       await sendPart(opened, number);
+      signal.throwIfAborted();
     }
     const { page } = await send("POST", opened.finish);
-    memory.set(null);
-    removeEventListener("beforeunload", warn);
+    savedUrl.set(null);
+    removeEventListener("beforeunload", confirmLeaving);
     location.assign(page);
   };
 
-  const warn = (event) => event.preventDefault();
+  const confirmLeaving = (event) => event.preventDefault();
 
   const start = async () => {
     controller = new AbortController();
-    addEventListener("beforeunload", warn);
+    addEventListener("beforeunload", confirmLeaving);
     try {
       await run();
     } catch (error) {
       if (error.name === "AbortError") {
         return;
       }
-      // The browser's own errors concern the file.
+      // DOMExceptions come from reading the file.
       showError(error instanceof DOMException ? UNREADABLE : error.message);
     }
-    removeEventListener("beforeunload", warn);
+    removeEventListener("beforeunload", confirmLeaving);
   };
 
-  const show = (isUploading) => {
+  const showPanel = (isUploading) => {
     panel.hidden = !isUploading;
     fields.hidden = isUploading;
-    (isUploading ? title : find("[type=submit]")).focus();
+    (isUploading ? title : file).focus();
   };
 
   form.addEventListener("submit", (event) => {
-    // The server responds to an empty file and to text.
+    // The server handles an empty file and pasted text.
     if (file.files[0]?.size && !addresses.value.trim()) {
       event.preventDefault();
+      chosen = file.files[0];
+      upload = null;
       stored = 0;
-      title.querySelector("strong").textContent = file.files[0].name;
-      show(true);
+      title.querySelector("strong").textContent = chosen.name;
+      showPanel(true);
       start();
     }
   });
@@ -226,30 +232,19 @@ for (const form of document.querySelectorAll(".lists-form")) {
   });
   cancelButton.addEventListener("click", async () => {
     controller.abort();
-    removeEventListener("beforeunload", warn);
-    memory.set(null);
+    removeEventListener("beforeunload", confirmLeaving);
+    savedUrl.set(null);
     const canceled = upload;
-    upload = null;
-    show(false);
-    showBegun();
+    // Otherwise, choosing the same file again changes nothing.
+    file.value = "";
+    showPanel(false);
     // If this fails, the parts are deleted within a day.
-    const { reply } = canceled ? await request("POST", canceled.cancel) : {};
-    if (reply?.page) {
+    const { data } = canceled ? await request("POST", canceled.cancel) : {};
+    if (data?.page) {
       // The file was complete before the request to cancel arrived.
-      location.assign(reply.page);
+      location.assign(data.page);
     } else {
-      say("Upload canceled");
+      announce("Upload canceled");
     }
   });
-
-  const showBegun = () => {
-    const isBegun = file.files[0] && memory.get();
-    begun.hidden = !isBegun;
-    say(isBegun ? begun.textContent : "");
-  };
-  file.addEventListener("change", () => {
-    upload = null;
-    showBegun();
-  });
-  showBegun();
 }

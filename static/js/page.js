@@ -38,18 +38,18 @@ document.addEventListener("allauth.error", (event) => {
 
 // Buttons that copy another element's text. They are hidden without JavaScript.
 for (const button of document.querySelectorAll("button[data-copy]")) {
-  const said = button.querySelector("span");
+  const label = button.querySelector("span");
   button.hidden = !navigator.clipboard;
-  said.setAttribute("aria-live", "polite");
+  label.setAttribute("aria-live", "polite");
   button.addEventListener("click", async () => {
     try {
       await navigator.clipboard.writeText(document.getElementById(button.dataset.copy).textContent);
-      said.textContent = "Copied";
+      label.textContent = "Copied";
     } catch {
-      said.textContent = "Copy failed";
+      label.textContent = "Copy failed";
     }
     setTimeout(() => {
-      said.textContent = "Copy";
+      label.textContent = "Copy";
     }, 2000);
   });
 }
@@ -63,30 +63,31 @@ if (zone && document.querySelector(".app-frame") && !document.cookie.includes(`t
 
 // Elements that poll until their update has arrived. Without JavaScript there is a link instead.
 for (const element of document.querySelectorAll("[data-poll]")) {
-  let pause = 1500;
-  const askLater = () => setTimeout(ask, (pause = Math.min(pause * 1.02, 15000)));
-  const ask = async () => {
-    const answer = document.hidden ? null : await fetch(element.dataset.poll).catch(() => null);
-    if (answer && (answer.redirected || (answer.status >= 400 && answer.status < 500))) {
+  let delay = 1500;
+  let shown = null;
+  const pollLater = () => setTimeout(poll, (delay = Math.min(delay * 1.02, 15000)));
+  const poll = async () => {
+    const response = document.hidden ? null : await fetch(element.dataset.poll).catch(() => null);
+    if (response && (response.redirected || (response.status >= 400 && response.status < 500))) {
       element.textContent = "Updates have stopped, for example because you signed out. Reload this page.";
       return;
     }
-    const news = answer?.status === 200 ? await answer.text() : null;
-    if (news?.includes("data-reload")) {
+    const html = response?.status === 200 ? await response.text() : null;
+    if (html?.includes("data-reload")) {
       // The rest of the page has changed, too.
       location.reload();
       return;
     }
-    if (news !== null && news !== element.dataset.news) {
-      element.dataset.news = news;
-      element.innerHTML = news;
+    if (html !== null && html !== shown) {
+      shown = html;
+      element.innerHTML = html;
     }
     // Poll again after an error, and until a request has returned a verdict.
-    if (news === null || element.querySelector("[data-ask-again]")) {
-      askLater();
+    if (html === null || element.querySelector("[data-poll-again]")) {
+      pollLater();
     }
   };
-  ask();
+  poll();
 }
 
 // Buttons that fill in a field and move the focus to the password. Hidden without JavaScript.

@@ -1,4 +1,4 @@
-// The addresses of this visit. They are in this tab's sessionStorage only, never on the server.
+// Lists the addresses validated in this tab. They are stored in its sessionStorage only.
 {
   const KEY = "playground-history";
   const MAX = 10;

@@ -1,84 +1,58 @@
-// Suggests pages and sections of the docs while the reader types. Without JavaScript the form opens
-// the search page, which ranks the same index: keep this like validation/docs/search.py.
+// Suggests the first results of the search page while the reader types. Without JavaScript, the form
+// opens that page.
 {
   const MAX_SUGGESTIONS = 8;
+  const PAUSE_MS = 120;
   const form = document.querySelector(".docs-search form");
   const input = form.querySelector("input");
   const list = form.querySelector("[role=listbox]");
-  let index = null;
   let active = -1;
+  let timer = 0;
 
-  // Loaded when the reader first uses the search. A failed request is repeated the next time.
-  const load = () => {
-    index ??= fetch(form.dataset.index)
-      .then((response) => response.json())
-      .catch(() => {
-        index = null;
-        return [];
-      });
-    return index;
-  };
-
-  const title = (entry) => entry.section || entry.page;
-
-  const scoreTerm = (entry, term) => {
-    const names = entry.names.map((name) => name.toLowerCase());
-    const levels = [
-      [60, !entry.section && entry.page.toLowerCase().includes(term)],
-      [50, names.includes(term)],
-      [20, title(entry).toLowerCase().includes(term)],
-      [10, names.some((name) => name.includes(term))],
-      [5, entry.page.toLowerCase().includes(term)],
-      [1, entry.text.toLowerCase().includes(term)],
-    ];
-    return levels.find(([, isMatch]) => isMatch)?.[0] ?? 0;
-  };
-
-  const search = (entries, query) => {
-    const phrase = query.toLowerCase().trim().split(/\s+/).join(" ");
-    const terms = phrase.split(" ").slice(0, 8);
-    const score = (entry) => {
-      const scores = terms.map((term) => scoreTerm(entry, term));
-      const bonus = title(entry).toLowerCase() === phrase ? 100 : 0;
-      return scores.includes(0) ? 0 : scores.reduce((sum, one) => sum + one, bonus);
-    };
-    return entries
-      .map((entry) => [score(entry), entry])
-      .filter(([points]) => points)
-      .sort(([first], [second]) => second - first)
-      .map(([, entry]) => entry);
+  const search = async (query) => {
+    const response = await fetch(`${form.action}?${new URLSearchParams({ q: query })}`);
+    const page = new DOMParser().parseFromString(await response.text(), "text/html");
+    return [...page.querySelectorAll(".docs-found li")];
   };
 
   const close = () => {
+    clearTimeout(timer);
     list.hidden = true;
     active = -1;
     input.setAttribute("aria-expanded", "false");
     input.removeAttribute("aria-activedescendant");
   };
 
-  const draw = (entry, number) => {
-    const option = document.createElement("a");
+  const makeOption = (result, number) => {
+    const option = result.querySelector("a");
     option.id = `docs-search-${number}`;
-    option.href = entry.url;
     option.tabIndex = -1;
     option.setAttribute("role", "option");
     option.setAttribute("aria-selected", "false");
-    option.textContent = title(entry);
-    if (entry.section) {
-      const page = document.createElement("span");
-      page.textContent = entry.page;
+    const page = result.querySelector("span");
+    if (page) {
+      page.className = "";
       option.append(" ", page);
     }
     return option;
   };
 
   const suggest = async () => {
-    const entries = await load();
-    const found = input.value.trim() ? search(entries, input.value).slice(0, MAX_SUGGESTIONS) : [];
+    const query = input.value.trim();
+    const found = query ? await search(query).catch(() => []) : [];
+    // The reader has typed more, or has left the field.
+    if (query !== input.value.trim() || document.activeElement !== input) {
+      return;
+    }
     close();
-    list.replaceChildren(...found.map(draw));
+    list.replaceChildren(...found.slice(0, MAX_SUGGESTIONS).map(makeOption));
     list.hidden = found.length === 0;
     input.setAttribute("aria-expanded", String(found.length > 0));
+  };
+
+  const suggestAfterPause = () => {
+    clearTimeout(timer);
+    timer = setTimeout(suggest, PAUSE_MS);
   };
 
   const activate = (number) => {
@@ -91,18 +65,18 @@
     options[active].scrollIntoView({ block: "nearest" });
   };
 
-  const press = (event) => {
+  const handleKey = (event) => {
     const actions = {
       Escape: close,
       ArrowDown: () => activate(active + 1),
       ArrowUp: () => activate(Math.max(active, 0) - 1),
       Enter: active >= 0 ? () => list.children[active].click() : null,
     };
-    const act = list.hidden ? null : actions[event.key];
-    if (act) {
+    const action = list.hidden ? null : actions[event.key];
+    if (action) {
       // Browsers would clear the field, move its cursor or submit the form.
       event.preventDefault();
-      act();
+      action();
     }
   };
 
@@ -110,9 +84,8 @@
   input.setAttribute("aria-autocomplete", "list");
   input.setAttribute("aria-controls", list.id);
   input.setAttribute("aria-expanded", "false");
-  input.addEventListener("focus", load);
-  input.addEventListener("input", suggest);
-  input.addEventListener("keydown", press);
+  input.addEventListener("input", suggestAfterPause);
+  input.addEventListener("keydown", handleKey);
   // After a link to a section of this page.
   list.addEventListener("click", () => {
     close();

@@ -27,11 +27,14 @@ from validation.models import LogEntry
 
 pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 
-OUR_APPS = ("accounts", "apikeys", "credits", "validation")
+OUR_APPS = ("accounts", "apikeys", "credits", "validation", "lists", "reference")
 # Pages without a permission: open to everyone, or to signed-in users without an account.
 PUBLIC = {
-    "validation:show-landing",
-    "validation:check-address",
+    "reference:show-landing",
+    "reference:check-address",
+    "reference:show-llms",
+    "reference:show-robots",
+    "reference:show-sitemap",
     "accounts:show-closed",
     "accounts:show-terms",
     "accounts:show-privacy",
@@ -53,12 +56,12 @@ READ_ONLY = {
     "credits:download-invoice",
     "credits:show-order",
     "credits:show-invoice",
-    "validation:download-list",
+    "lists:download-list",
     "validation:show-arrival",
-    "validation:show-list",
-    "validation:show-list-progress",
+    "lists:show-list",
+    "lists:show-list-progress",
     "validation:show-request",
-    "validation:show-upload",
+    "lists:show-upload",
 }
 # Pages of plans and packs, which don't belong to an account.
 CATALOG = {"credits:order-pack", "credits:order-plan", "credits:choose-later-plan"}

@@ -135,6 +135,16 @@ def test_owner_can_leave_if_another_owner_remains(account: Account, owner: User)
     assert client.get("/validation/").headers["Location"] == "/accounts/account/open/"
 
 
+def test_pages_to_leave_and_to_remove_a_member_differ(account: Account, owner: User) -> None:
+    member = make_member(account, Role.DEVELOPER, "ada@shop.example")
+    titles = []
+    for user in (owner, member):
+        membership = account.memberships.get(user=user)
+        page = signed_in(owner).get(f"/accounts/team/members/{membership.public_id}/remove/")
+        titles += re.findall(r"<h1>(.*?)</h1>", page.content.decode())
+    assert titles == ["Leave The Shop?", "Remove ada@shop.example?"]
+
+
 def test_admin_can_neither_promote_nor_demote_owners(account: Account, owner: User) -> None:
     client = signed_in(make_member(account, Role.ADMIN))
     viewer = make_member(account, Role.VIEWER).memberships.get()

@@ -1,22 +1,20 @@
 """The credit limit of a key: what its pages, its export and the audit log say about it."""
 
-from datetime import date, timedelta
+from datetime import date
 from typing import Any
 
 import pytest
 from django.test import Client
 
 from accounts.models import Account, AuditEntry, User
-from accounts.roles import Role
 from apikeys import services
 from apikeys.credit_limits import CreditUse
 from apikeys.emails import describe_access
 from apikeys.models import ApiKey
 from credits.wallet.charges import Charge, charge_account
 from runtime.models import Mail
-from tests.conftest import make_member, signed_in
+from tests.conftest import signed_in
 from tests.credits.time_travel import on
-from tests.support.api_client import ApiClient
 
 NOVEMBER = date(2026, 11, 1)
 
@@ -112,15 +110,6 @@ class TestPages:
         key.refresh_from_db()
         assert key.credits_per_month is None
 
-    @pytest.mark.parametrize("role", Role)
-    def test_roles_that_manage_keys_change_the_limit(
-        self, account: Account, key: ApiKey, role: Role
-    ) -> None:
-        self.change(signed_in(make_member(account, role)), key, "50")
-        key.refresh_from_db()
-        may_change = role in {Role.OWNER, Role.ADMIN, Role.DEVELOPER}
-        assert key.credits_per_month == (50 if may_change else None)
-
     def test_list_of_keys_reads_all_uses_in_one_query(
         self, client: Client, account: Account, owner: User, django_assert_max_num_queries: Any
     ) -> None:
@@ -130,21 +119,6 @@ class TestPages:
         with django_assert_max_num_queries(12):
             page = client.get("/apikeys/").content.decode()
         assert page.count("0 of 9 credits used") == 10
-
-    @pytest.mark.anywhere
-    def test_export_has_the_limit(self, client: Client, account: Account, key: ApiKey) -> None:
-        self.change(client, key, "50")
-        exported: Any = services.export_keys(account=account)["api_keys"]
-        assert [each["credits_per_month"] for each in exported] == [50]
-
-    @pytest.mark.anywhere
-    def test_rotation_keeps_the_limit(self, key: ApiKey, owner: User) -> None:
-        ApiKey.objects.update(credits_per_month=50)
-        new, secret = services.rotate_key(key=key, grace=timedelta(0), actor=owner)
-        assert (new.credits_per_month, new.origin_id) == (50, key.pk)
-        newest, _ = services.rotate_key(key=new, grace=timedelta(0), actor=owner)
-        assert newest.origin_id == key.pk
-        assert ApiClient(secret).get("/v1/me").status_code == 401
 
     def test_staff_see_limit_and_use_of_a_key(self, key: ApiKey, staff: User) -> None:
         path = f"/admin/apikeys/apikey/{key.pk}/change/"

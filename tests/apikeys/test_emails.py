@@ -14,24 +14,18 @@ def make_key(**fields: object) -> ApiKey:
     return ApiKey(account=account, first_four="Ab1c", last_four="9xYz", **fields)
 
 
-def test_key_without_networks_can_be_used_from_anywhere() -> None:
+def test_access_of_a_key_is_described() -> None:
     sentence = "It can now be used from anywhere, for 1,200 requests per minute."
     assert describe_access(make_key()) == sentence
-
-
-def test_networks_and_limit_of_a_key_are_named() -> None:
     key = make_key(allowed_networks=["203.0.113.0/24", "2001:db8::/32"], requests_per_minute=60)
     assert describe_access(key) == (
         "It can now be used only from 203.0.113.0/24, 2001:db8::/32, for 60 requests per minute."
     )
 
 
-def test_rotated_key_works_until_its_expiry() -> None:
+def test_old_key_is_described_until_it_no_longer_works() -> None:
     sentence = "The old key, svc_live_Ab1c…9xYz, works until 3 Nov 2026, 09:05 UTC."
     assert describe_old_key(make_key(expires_at=MOMENT)) == sentence
-
-
-def test_revoked_key_no_longer_works() -> None:
     key = make_key(revoked_at=MOMENT, expires_at=MOMENT)
     assert describe_old_key(key) == "The old key, svc_live_Ab1c…9xYz, no longer works."
 

@@ -21,6 +21,7 @@ STATUSES = {
     "api_key_expired": 401,
     "insufficient_credits": 402,
     "key_credit_limit_reached": 402,
+    "max_credits_exceeded": 402,
     "ip_not_allowed": 403,
     "account_suspended": 403,
     "https_required": 403,
@@ -46,7 +47,7 @@ STATUSES = {
 def raised_codes() -> set[str]:
     sources = [
         path.read_text()
-        for app in ("apikeys", "credits", "validation", "config")
+        for app in ("apikeys", "credits", "validation", "lists", "reference", "config")
         for path in (ROOT / app).rglob("*.py")
     ]
     raising = r'(?:ApiError|unauthorized|_refuse)\(\s*(?:[a-z]+, )*"(\w+)"|code: str = "(\w+)"'

@@ -134,13 +134,10 @@ def test_grace_period_does_not_extend_an_expiry(account: Account, owner: User) -
     assert key.expires_at == soon
 
 
-def test_rotated_key_cannot_be_rotated_again(key: ApiKey, owner: User) -> None:
+def test_rotated_or_revoked_key_cannot_be_rotated(key: ApiKey, owner: User) -> None:
     services.rotate_key(key=key, grace=HOUR, actor=owner)
     with pytest.raises(AlreadyRotated):
         services.rotate_key(key=key, grace=HOUR, actor=owner)
-
-
-def test_revoked_key_cannot_be_rotated(key: ApiKey, owner: User) -> None:
     services.revoke_key(key=key, actor=owner)
     with pytest.raises(KeyIsNotActive):
         services.rotate_key(key=key, grace=HOUR, actor=owner)
@@ -171,19 +168,15 @@ def test_rotation_does_not_exceed_20_keys(account: Account, owner: User) -> None
     assert account.api_keys.active().count() == MAX_ACTIVE_KEYS
 
 
-def test_closed_account_gets_no_key(account: Account, owner: User) -> None:
-    accounts.close_account(account=account, actor=owner)
-    with pytest.raises(services.AccountIsClosed):
-        services.create_key(account=account, name="Late", actor=owner)
-
-
-def test_closing_an_account_revokes_its_keys_and_records_it(
+def test_closing_an_account_revokes_its_keys_and_refuses_new_ones(
     account: Account, owner: User, key: ApiKey
 ) -> None:
     accounts.close_account(account=account, actor=owner)
     key.refresh_from_db()
     assert key.is_revoked
     assert AuditEntry.objects.filter(action="key.revoked", target=str(key)).exists()
+    with pytest.raises(services.AccountIsClosed):
+        services.create_key(account=account, name="Late", actor=owner)
 
 
 def test_erasing_an_account_removes_personal_data_from_its_keys(

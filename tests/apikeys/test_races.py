@@ -6,8 +6,8 @@ from django.db import OperationalError, connection
 from accounts.models import Account
 from accounts.services import open_account
 from apikeys.models import MAX_ACTIVE_KEYS, RefusalHour, TooManyKeys
+from apikeys.models.refusals import count_refusal, refusals
 from apikeys.services import create_key
-from apikeys.throttling.refusal_counts import count_refusal, refusals
 from tests.conftest import make_user
 from tests.support.fresh_database import run_concurrently
 

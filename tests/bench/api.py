@@ -18,10 +18,9 @@ import psycopg
 
 from tests.bench.customers import make_customers
 from tests.bench.load import Address, Load, Outcome, build_request, generate
-from tests.bench.processes import cpu_seconds, workers
+from tests.bench.processes import cpu_seconds
 from tests.bench.quick_resolver import quick_resolver
 from tests.bench.server import gunicorn
-from tests.bench.web_worker import DNS_SECONDS, EMPTY, SLOW_CALLS
 from tests.servers.postgres import Postgres, postgres_server
 from tests.servers.product import Product, product
 from tests.servers.redis import redis_server
@@ -30,6 +29,8 @@ ROUNDS = 7
 WINDOW_SECONDS = 2.0
 CALLERS = 16
 WORKERS = "2"
+SLOW_CALLS, DNS_SECONDS = 64, 0.5
+EMPTY = build_request("POST", "/empty", b'{"email": "someone@example.com"}')
 DOMAINS = 50
 # Requests per second of a customer with little traffic, and of one who sends 6,000 per minute.
 CALM_RATE, BURST_RATE = 50.0, 100.0
@@ -106,8 +107,7 @@ def contenders() -> Iterator[Contenders]:
 @contextmanager
 def _empty() -> Iterator[Contender]:
     arguments = ["--config", "config/server/gunicorn_settings.py", "--workers", WORKERS]
-    environment = {"SLOW_DNS_PORT": "9"}
-    with gunicorn("tests.bench.application", arguments, environment, EMPTY) as server:
+    with gunicorn("tests.bench.application", arguments, {}, EMPTY) as server:
         yield Contender(server.address, [server.pid], {"empty": (EMPTY,)})
 
 
@@ -233,7 +233,3 @@ def _is_statement(line: str) -> bool:
         return False
     sql = statement.partition(": ")[2].strip().upper()
     return bool(sql) and not sql.startswith(("BEGIN", "COMMIT", "ALTER SYSTEM"))
-
-
-def worker_megabytes(contender: Contender) -> list[float]:
-    return [worker.memory_full_info().pss / 1e6 for worker in workers(contender.pids[0])]

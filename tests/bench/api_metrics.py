@@ -3,12 +3,11 @@
 from collections.abc import Callable
 from concurrent.futures import Executor
 from functools import partial
+from typing import Unpack
 
-from tests.bench import endurance
 from tests.bench.api import (
     REFUSALS,
     ROUNDS,
-    Contenders,
     Round,
     contenders,
     measure_round,
@@ -16,7 +15,7 @@ from tests.bench.api import (
     warm_up,
 )
 from tests.bench.load import percentile
-from tests.bench.table import Metric
+from tests.bench.table import Metric, Target
 
 
 def measure(executor: Executor, print_progress: Callable[[str], None]) -> list[Metric]:
@@ -27,7 +26,8 @@ def measure(executor: Executor, print_progress: Callable[[str], None]) -> list[M
             rounds.append(measure_round(executor, running))
             print_progress(f"Round {number} of {ROUNDS} is done.")
         metrics = _metrics(rounds)
-        metrics += _measure_once(executor, running, print_progress)
+        statements = statements_per_call(executor, running["product"])
+        metrics.append(Metric("SQL statements per call", [statements], at_most=2))
     return metrics
 
 
@@ -123,7 +123,7 @@ def _isolation(rounds: list[Round]) -> list[Metric]:
 
 
 def _metric(
-    rounds: list[Round], label: str, value: Callable[[Round], float], **target: float
+    rounds: list[Round], label: str, value: Callable[[Round], float], **target: Unpack[Target]
 ) -> Metric:
     return Metric(label, [value(measured) for measured in rounds], **target)
 
@@ -154,24 +154,3 @@ def _milliseconds(kind: str, percent: int) -> Callable[[Round], float]:
 
 def _p99(rounds: list[Round], kind: str) -> float:
     return percentile([measured[kind].outcome for measured in rounds], 99)
-
-
-def _measure_once(
-    executor: Executor, contenders: Contenders, print_progress: Callable[[str], None]
-) -> list[Metric]:
-    statements = statements_per_call(executor, contenders["product"])
-    print_progress("100,000 calls over 50,000 domains…")
-    halfway, at_the_end = endurance.measure(executor, contenders["product"])
-    return [
-        Metric("SQL statements per call", [statements], at_most=2),
-        Metric(
-            "memory of a worker after 100,000 calls over 50,000 domains, MB",
-            [at_the_end],
-            at_most=120,
-        ),
-        Metric(
-            "the same, relative to its memory after 50,000 calls",
-            [at_the_end / halfway],
-            at_most=1.1,
-        ),
-    ]

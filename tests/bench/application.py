@@ -1,7 +1,4 @@
-"""The baseline: an empty DRF view, and one that waits for DNS. No database, no middleware."""
-
-import os
-from typing import Any
+"""The baseline: an empty DRF view without a database or middleware."""
 
 import django
 from django.conf import settings
@@ -25,41 +22,22 @@ django.setup()
 # These modules read the settings at import.
 from django.core.handlers.wsgi import WSGIHandler  # noqa: E402
 from django.urls import path  # noqa: E402
-from dns.resolver import Resolver  # noqa: E402
 from rest_framework.request import Request  # noqa: E402
 from rest_framework.response import Response  # noqa: E402
 from rest_framework.views import APIView  # noqa: E402
 
-_resolver = Resolver(configure=False)
-_resolver.nameservers = ["127.0.0.1"]
-_resolver.port = int(os.environ["SLOW_DNS_PORT"])
-_resolver.lifetime = 10
-
 
 class EmptyView(APIView):
     def post(self, request: Request) -> Response:
-        return _echo(request.data)
-
-
-class SlowDnsView(APIView):
-    def get(self, request: Request) -> Response:
-        hosts = _resolver.resolve("example.com", "MX")
-        return _echo({"hosts": len(hosts)})
-
-
-def _echo(data: Any) -> Response:
-    response = Response(data)
-    # There is no middleware to set the length, and without it gunicorn sends the body in chunks.
-    response.add_post_render_callback(_set_length)
-    return response
+        response = Response(request.data)
+        # Without a length, which a middleware would set, gunicorn sends the body in chunks.
+        response.add_post_render_callback(_set_length)
+        return response
 
 
 def _set_length(response: Response) -> None:
     response["Content-Length"] = str(len(response.content))
 
 
-urlpatterns = [
-    path("empty", EmptyView.as_view()),
-    path("slow-dns", SlowDnsView.as_view()),
-]
+urlpatterns = [path("empty", EmptyView.as_view())]
 application = WSGIHandler()

@@ -1,4 +1,4 @@
-"""Measure batches: compared with single calls, with cold domains, and next to other customers.
+"""Measure batches: compared with single calls, and with cold domains.
 
 A batch has as many addresses as are allowed. Every measurement is relative to single calls that
 the same web workers answer in the same round, because the machine's other load changes.
@@ -10,18 +10,15 @@ import time
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Executor
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from functools import partial
+from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from runtime.http.fairness import EXPECTED_SECONDS
 from tests.bench.api import DOMAINS, WORKERS, validate
 from tests.bench.customers import make_customers
 from tests.bench.load import Address, Load, Outcome, build_request, generate
 from tests.bench.overload import largest_worker_megabytes
-from tests.bench.pauses import MAX_ATTEMPTS, PauseWatch
 from tests.bench.processes import cpu_seconds
 from tests.bench.quick_resolver import quick_resolver
 from tests.servers.postgres import postgres_server
@@ -33,16 +30,8 @@ SIZE, PATH = 100, "/v1/validate/batch"
 SINGLE_CALLERS, BATCH_CALLERS = 16, 4
 DNS_SECONDS = 0.02
 COLD_BATCHES = 5
-# Single calls per second of the customer whose latency is measured during a flood.
+# Single calls per second of a customer whose latency is measured during other work.
 CALM_RATE = 100.0
-# Batches per second of a customer whose rate limit refuses nearly all of them. Without a limit, the
-# flood is as many batches as BATCH_CALLERS connections get answered.
-FLOOD_RATE = 50.0
-_LEAD_SECONDS = 0.5
-FLOOD_STATUSES = (200, 429)
-# More than a flood of cold batches gets answered: each one has new domains.
-_COLD_FLOOD_BATCHES = 150
-FLOODS = ("warm, limited", "cold, limited", "warm", "cold")
 _cold_domain_numbers = count()
 
 
@@ -52,8 +41,6 @@ class Site:
     # The CPU of these processes is measured: the product's, and the stores'.
     pids: dict[str, list[int]]
     secrets: dict[str, list[str]]
-    # Each flood with a limit has an account of its own, whose limit the others haven't exhausted.
-    limited: Iterator[str]
 
     @property
     def address(self) -> Address:
@@ -69,12 +56,8 @@ class Round:
     batch_cpu: dict[str, float]
     cold_seconds: list[float]
     false_unknowns: int
-    megabytes_before: float
-    # Single calls of another customer.
-    alone: Outcome
-    during: dict[str, Outcome] = field(default_factory=dict)
-    floods: dict[str, Outcome] = field(default_factory=dict)
-    megabytes_after: float = 0
+    # Of the largest web worker.
+    megabytes: float
 
 
 @contextmanager
@@ -96,13 +79,12 @@ def sites() -> Iterator[dict[str, Site]]:
 
 
 def _site(running: Product, pids: dict[str, list[int]]) -> Site:
-    secrets = make_customers(running, accounts=2 * (ROUNDS + 1) * MAX_ATTEMPTS)
-    pids = {"app": [running.process.pid], **pids}
-    return Site(running, pids, secrets, limited=iter(secrets["scale"]))
+    secrets = make_customers(running, accounts=1)
+    return Site(running, {"app": [running.process.pid], **pids}, secrets)
 
 
-def batch(emails: Iterable[str], key: str) -> bytes:
-    return build_request("POST", PATH, _body(emails), key)
+def batch(emails: Iterable[str], key: str, host: str = "127.0.0.1") -> bytes:
+    return build_request("POST", PATH, _body(emails), key, host)
 
 
 def _body(emails: Iterable[str]) -> bytes:
@@ -119,25 +101,15 @@ def cold_emails() -> list[str]:
     return [f"jane@slow{next(_cold_domain_numbers)}.com" for _ in range(SIZE)]
 
 
-def measure_round(executor: Executor, site: Site, pauses: PauseWatch) -> Round:
+def measure_round(executor: Executor, site: Site) -> Round:
     key = site.secrets["paid"][0]
     singles = tuple(validate(n, key) for n in range(DOMAINS))
     batches = tuple(batch(warm_emails(n), key) for n in range(10))
     single, single_cpu = _measure(executor, site, singles, SINGLE_CALLERS, 1)
-    # While more single calls are expected, batches leave most of the processor to them.
-    time.sleep(EXPECTED_SECONDS)
     together, batch_cpu = _measure(executor, site, batches, BATCH_CALLERS, SIZE)
     cold_seconds, false_unknowns = _send_cold_batches(site, key)
-    measured = Round(
-        *(single, together, single_cpu, batch_cpu, cold_seconds, false_unknowns),
-        megabytes_before=largest_worker_megabytes(site.running),
-        alone=pauses.measure(partial(_call_calmly, executor, site)),
-    )
-    for kind in FLOODS:
-        call = partial(_call_during_flood, executor, site, kind)
-        measured.during[kind], measured.floods[kind] = pauses.measure(call)
-    measured.megabytes_after = largest_worker_megabytes(site.running)
-    return measured
+    megabytes = largest_worker_megabytes(site.running.process.pid)
+    return Round(single, together, single_cpu, batch_cpu, cold_seconds, false_unknowns, megabytes)
 
 
 def _measure(
@@ -166,30 +138,3 @@ def _send_cold_batches(site: Site, key: str) -> tuple[list[float], int]:
         unknowns += document["summary"]["unknown"]
     connection.close()
     return seconds, unknowns
-
-
-def _call_calmly(executor: Executor, site: Site) -> Outcome:
-    singles = tuple(validate(n, site.secrets["paid"][1]) for n in range(DOMAINS))
-    load = Load(site.address, singles, SINGLE_CALLERS, SECONDS, rate=CALM_RATE)
-    return executor.submit(generate, load).result()
-
-
-def _call_during_flood(executor: Executor, site: Site, kind: str) -> tuple[Outcome, Outcome]:
-    """Return the outcomes of the calls and of the flood."""
-    flood = executor.submit(generate, _flood(site, kind))
-    time.sleep(_LEAD_SECONDS)
-    return _call_calmly(executor, site), flood.result()
-
-
-def _flood(site: Site, kind: str) -> Load:
-    temperature, _, limited = kind.partition(", ")
-    key = next(site.limited) if limited else site.secrets["paid"][0]
-    if temperature == "cold":
-        requests = tuple(batch(cold_emails(), key) for _ in range(_COLD_FLOOD_BATCHES))
-    else:
-        requests = tuple(batch(warm_emails(n), key) for n in range(10))
-    return Load(
-        *(site.address, requests, BATCH_CALLERS, _LEAD_SECONDS + SECONDS),
-        statuses=FLOOD_STATUSES,
-        rate=FLOOD_RATE if limited else None,
-    )

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from concurrent.futures import Executor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -43,22 +43,20 @@ def measure(
     return metrics
 
 
-def _metrics(label: str, cold: Pass, known: Pass, addresses: int) -> list[Metric]:
+def _metrics(scenario: str, cold: Pass, known: Pass, addresses: int) -> list[Metric]:
     domains = min(DOMAINS, addresses)
-    return [
-        Metric(f"{label}: calls/s", [cold.outcome.rate]),
+    metrics = [
+        Metric("calls/s", [cold.outcome.rate]),
+        Metric("rate relative to known domains", [cold.outcome.rate / known.outcome.rate]),
+        Metric("app's CPU relative to known", [cold.cpu_seconds / known.cpu_seconds]),
         Metric(
-            f"{label}: rate relative to known domains", [cold.outcome.rate / known.outcome.rate]
-        ),
-        Metric(f"{label}: app's CPU relative to known", [cold.cpu_seconds / known.cpu_seconds]),
-        Metric(
-            f"{label}: p50 relative to known domains",
+            "p50 relative to known domains",
             [cold.outcome.percentile(50) / known.outcome.percentile(50)],
         ),
-        Metric(f"{label}: DNS questions", [float(cold.dns_queries)]),
-        Metric(f"{label}: DNS questions per domain", [cold.dns_queries / domains]),
-        Metric(f"{label}: DNS questions for known domains", [float(known.dns_queries)]),
+        Metric("DNS questions per domain", [cold.dns_queries / domains]),
+        Metric("DNS questions for known domains", [float(known.dns_queries)]),
     ]
+    return [replace(metric, scenario=scenario) for metric in metrics]
 
 
 def _measure_passes(executor: Executor, delay: float, addresses: int) -> tuple[Pass, Pass]:

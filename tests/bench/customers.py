@@ -14,8 +14,6 @@ from tests.servers.product import ROOT, Product
 ACCOUNTS = 200
 # More than any run uses.
 NO_LIMIT, CREDITS = 1_000_000_000, 1_000_000_000
-# Requests per minute of the largest plan.
-LARGEST_LIMIT = 6_000
 
 
 def make_customers(site: Product, accounts: int = ACCOUNTS) -> dict[str, list[str]]:
@@ -40,7 +38,6 @@ def _make(accounts: int) -> dict[str, list[str]]:
             "paid": [_make_key(f"shop-{n}", CREDITS, NO_LIMIT) for n in range(accounts)],
             "unpaid": [_make_key(f"poor-{n}", 0, NO_LIMIT) for n in range(accounts)],
             "limited": [_make_key(f"busy-{n}", CREDITS, 1) for n in range(accounts)],
-            "scale": [_make_key(f"scale-{n}", CREDITS, LARGEST_LIMIT) for n in range(accounts)],
         }
 
 

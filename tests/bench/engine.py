@@ -12,11 +12,11 @@ import dns.message
 import dns.query
 from email_validator import validate_email
 
+from engine.check import Engine
+from engine.dns.resolver import Resolver
 from tests.bench.quick_resolver import QuickResolver, max_queries_for_one_record, quick_resolver
 from tests.bench.table import Metric
 from tests.servers.product import ROOT
-from validation.engine.check import Engine
-from validation.engine.dns.resolver import Resolver
 
 ROUNDS, THREADS = 5, 64
 DOMAINS, WARM_CHECKS, COLD_CALLERS = 1_000, 5_000, 10_000
@@ -34,9 +34,7 @@ _START_METRICS = (
 )
 # Modules that the engine imports. Their cost is not part of the engine's.
 _LIBRARIES = "import email_validator, email_validator.syntax, dns.name, dns.exception, threading\n"
-_LIBRARIES += (
-    "import concurrent.futures, greenlet, socket, select, selectors, secrets, logging, ipaddress\n"
-)
+_LIBRARIES += "import concurrent.futures, socket, select, secrets, logging, ipaddress\n"
 _MEASURE_START = """
 import json, resource, time, timeit
 {libraries}
@@ -52,9 +50,9 @@ def microseconds(look_up):
     seconds = timeit.repeat(look_up, timer=time.process_time, number=calls, repeat=5)
     return min(seconds) / calls * 1_000_000
 def import_engine():
-    import validation.engine.check
+    import engine.check
 engine, of_import = measure(import_engine)
-from validation.engine.domain_data import DomainData
+from engine.domain_data import DomainData
 data = DomainData()
 _, of_data = measure(data.load)
 look_up = microseconds(lambda: data.is_disposable("shop-of-things.com"))

@@ -44,8 +44,8 @@ def _upload(addresses: int, domains: int) -> UploadedList:
     from apikeys.models import ApiKey
     from credits.models import Plan
     from credits.services import grant
-    from validation.lists.services import begin_parsing, create_list, store_part
-    from validation.lists.uploads.options import ListOptions
+    from lists.uploads.options import ListOptions
+    from lists.uploads.services import begin_parsing, create_list, store_part
 
     Plan.objects.update(list_addresses=10_000_000, list_bytes=1 << 30)
     name = f"list-{timezone.now():%H%M%S%f}"

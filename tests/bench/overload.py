@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain, count
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -119,15 +119,16 @@ def overload(
 
 
 def _watch_memory(site: Product, load: "Future[Outcome]") -> list[float]:
-    megabytes = [largest_worker_megabytes(site)]
+    megabytes = [largest_worker_megabytes(site.process.pid)]
     while not load.done():
         time.sleep(1)
-        megabytes.append(largest_worker_megabytes(site))
+        megabytes.append(largest_worker_megabytes(site.process.pid))
     return megabytes
 
 
-def largest_worker_megabytes(site: Product) -> float:
-    sizes = [float(worker.memory_full_info().pss) for worker in workers(site.process.pid)]
+def largest_worker_megabytes(pid: int) -> float:
+    """Return the size of the largest web worker of this process."""
+    sizes = [float(worker.memory_full_info().pss) for worker in workers(pid)]
     return max(sizes) / 1e6
 
 
@@ -145,8 +146,8 @@ def _metrics(store: str, result: Overload) -> list[Metric]:
     count = len(during.latencies)
     share = {status: len(times) / count for status, times in during.by_status.items()}
     latencies = sorted(during.by_status.get(200, [0.0]))
-    return [
-        Metric(f"{store}: top rate, requests/s", [top_rate]),
+    metrics = [
+        Metric("top rate, requests/s", [top_rate]),
         Metric("all responses, relative to the top rate", [during.rate / top_rate]),
         Metric(
             "200 responses, relative to the top rate", [share.get(200, 0) * during.rate / top_rate]
@@ -166,3 +167,4 @@ def _metrics(store: str, result: Overload) -> list[Metric]:
         Metric("light load before: p50, ms", [1000 * result.before.percentile(50)]),
         Metric("light load after: p50, ms", [1000 * result.after[-1].percentile(50)]),
     ]
+    return [replace(metric, scenario=store) for metric in metrics]

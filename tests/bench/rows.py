@@ -17,8 +17,8 @@ from django.utils import timezone
 from accounts.models import Account, User
 from accounts.services import open_account, run_email_confirmed_hooks
 from apikeys.models import ApiKey
-from credits.latency import BUCKETS
 from credits.models import UseDay, UseHour
+from credits.models.usage import BUCKETS
 from credits.services import grant
 from validation.models import LogEntry
 from validation.partitions import LOG
@@ -166,11 +166,7 @@ def fill_log(data: BenchmarkData, first: int, last: int, rows: int) -> None:
 
 
 def _partition_by_day() -> None:
-    """Create a partition for each day of the log, as if the table had been partitioned earlier."""
-    for partition in LOG.list_partitions():
-        if partition.is_first:
-            with connection.cursor() as cursor:
-                cursor.execute(f"DROP TABLE {partition.name}")
+    """Create a partition for each day of the log."""
     today = timezone.now().date()
     for age in range(-1, DAYS_OF_LOG + 1):
         LOG.create_partition(today - timedelta(days=age))

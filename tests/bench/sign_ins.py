@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Unpack
 from urllib.parse import urlencode
 
 from tests.bench.api import validate
@@ -19,10 +20,10 @@ from tests.bench.customers import make_customers
 from tests.bench.load import Address, Load, Outcome, generate, percentile
 from tests.bench.overload import largest_worker_megabytes
 from tests.bench.quick_resolver import quick_resolver
-from tests.bench.table import Metric
+from tests.bench.table import Metric, Target
 from tests.servers.browser import PlainBrowser
+from tests.servers.pools import Pools, pools
 from tests.servers.postgres import postgres_server
-from tests.servers.product import Product, product
 from tests.servers.redis import redis_server
 
 ROUNDS, SECONDS = 7, 5.0
@@ -37,7 +38,7 @@ class Round:
     before: Outcome
     during: Outcome
     strangers: Outcome
-    # The size of the largest web worker.
+    # The size of the largest web worker of the pool for pages.
     megabytes_before: float
     megabytes_during: float
     # From the click to the dashboard, in a browser that has signed in before.
@@ -45,13 +46,13 @@ class Round:
 
 
 @contextmanager
-def site() -> Iterator[Product]:
+def site() -> Iterator[Pools]:
     with (
         TemporaryDirectory(prefix="bench-") as folder,
         quick_resolver(0.0005) as resolver,
         postgres_server() as postgres,
         redis_server() as redis,
-        product(
+        pools(
             Path(folder) / "shared",
             DNS_RESOLVERS=resolver.address,
             WEB_WORKERS="2",
@@ -87,22 +88,24 @@ def wrong_sign_in(number: int) -> tuple[bytes, bytes]:
 
 
 def measure_round(
-    executor: Executor, site: Product, calls: tuple[bytes, ...], browser: PlainBrowser
+    executor: Executor, site: Pools, calls: tuple[bytes, ...], browser: PlainBrowser
 ) -> Round:
     address = Address("127.0.0.1", site.port)
+    pages = Address("127.0.0.1", site.port_of("pages"))
     customers = Load(address, calls, CALLERS, SECONDS, statuses=(200, 503))
     before = executor.submit(generate, customers).result()
-    megabytes_before = largest_worker_megabytes(site)
+    pages_pid = site.processes["pages"].pid
+    megabytes_before = largest_worker_megabytes(pages_pid)
     # In this order, each stranger requests the page and then sends the form.
     attempts = tuple(wrong_sign_in(number)[step] for step in (0, 1) for number in range(STRANGERS))
     strangers = executor.submit(
-        generate, Load(address, attempts, STRANGERS, SECONDS + 2, 10, statuses=None)
+        generate, Load(pages, attempts, STRANGERS, SECONDS + 2, 10, statuses=None)
     )
     time.sleep(1)
     during = executor.submit(generate, customers)
     time.sleep(SECONDS / 2)
     known_browser_seconds = seconds_to_sign_in(browser, site.owner_password())
-    megabytes_during = largest_worker_megabytes(site)
+    megabytes_during = largest_worker_megabytes(pages_pid)
     return Round(
         before,
         during.result(),
@@ -118,7 +121,7 @@ def measure(executor: Executor, print_progress: Callable[[str], None]) -> list[M
     with site() as running:
         paid = make_customers(running)["paid"]
         calls = tuple(map(validate, count(), paid))
-        browser = PlainBrowser(running.url)
+        browser = PlainBrowser(f"http://127.0.0.1:{running.port_of('pages')}")
         seconds_to_sign_in(browser, running.owner_password())
         measure_round(executor, running, calls, browser)
         for number in range(1, ROUNDS + 1):
@@ -128,7 +131,7 @@ def measure(executor: Executor, print_progress: Callable[[str], None]) -> list[M
 
 
 def _metrics(rounds: list[Round]) -> list[Metric]:
-    def metric(label: str, value: Callable[[Round], float], **target: float) -> Metric:
+    def metric(label: str, value: Callable[[Round], float], **target: Unpack[Target]) -> Metric:
         return Metric(label, [value(measured) for measured in rounds], **target)
 
     def rate(status: int) -> Callable[[Round], float]:

@@ -1,31 +1,15 @@
 """Turn the rounds of a measurement into a table: medians, spread and missed targets."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
-
-from tests.bench.load import Outcome
-
-# The outcomes of one round, by contender and measurement.
-Round = Mapping[str, Mapping[str, Outcome]]
-# Computes a row's number for one contender in one round.
-Value = Callable[[Round, str], float]
+from typing import TypedDict
 
 
-@dataclass(frozen=True)
-class Row:
-    """A row of the table that compares contenders."""
-
-    label: str
-    value: Value
-    at_least: float | None = None
-
-    def values(self, rounds: Sequence[Round], contender: str) -> list[float]:
-        return [self.value(outcomes, contender) for outcomes in rounds]
-
-    def is_missed(self, rounds: Sequence[Round], contender: str) -> bool:
-        return self.at_least is not None and median(self.values(rounds, contender)) < self.at_least
+class Target(TypedDict, total=False):
+    at_least: float
+    at_most: float
 
 
 @dataclass(frozen=True)
@@ -36,6 +20,12 @@ class Metric:
     values: list[float]
     at_least: float | None = None
     at_most: float | None = None
+    # The same metrics of several scenarios are compared in columns.
+    scenario: str = ""
+
+    @property
+    def name(self) -> str:
+        return f"{self.scenario}: {self.label}" if self.scenario else self.label
 
     @property
     def is_met(self) -> bool:
@@ -54,20 +44,29 @@ class Metric:
         return [self.label, measured, f"{target}{verdict}" if target else ""]
 
 
+def tabulate(metrics: Sequence[Metric]) -> str:
+    """Return a table of metrics that are compared in columns, and a table of all others."""
+    compared = [metric for metric in metrics if metric.scenario]
+    others = [metric.cells() for metric in metrics if not metric.scenario]
+    tables = [_compare(compared)] if compared else []
+    if others:
+        tables.append(markdown([["", "measured", "target"], *others]))
+    return "\n\n".join(tables)
+
+
+def _compare(metrics: Sequence[Metric]) -> str:
+    scenarios = list(dict.fromkeys(metric.scenario for metric in metrics))
+    rows: dict[str, dict[str, str]] = {}
+    for metric in metrics:
+        label, *cell = metric.cells()
+        rows.setdefault(label, {})[metric.scenario] = "; ".join(filter(None, cell))
+    cells = [[label, *(row.get(name, "") for name in scenarios)] for label, row in rows.items()]
+    return markdown([["", *scenarios], *cells])
+
+
 def summarize_missed_metrics(metrics: Sequence[Metric]) -> str:
-    missed = [metric.label for metric in metrics if not metric.is_met]
+    missed = [metric.name for metric in metrics if not metric.is_met]
     return f"Missed: {'; '.join(missed)}." if missed else "Every target is met."
-
-
-def render(
-    rows: Sequence[Row], rounds: Sequence[Round], contenders: Sequence[str], chosen: str
-) -> str:
-    """Return the table as Markdown. Only the chosen contender has targets."""
-    cells = [["", *contenders, f"target for {chosen}"]]
-    for row in rows:
-        spreads = [_spread(row.values(rounds, contender)) for contender in contenders]
-        cells.append([row.label, *spreads, _verdict(row, rounds, chosen)])
-    return markdown(cells)
 
 
 def markdown(cells: Sequence[Sequence[str]]) -> str:
@@ -77,13 +76,6 @@ def markdown(cells: Sequence[Sequence[str]]) -> str:
     return "\n".join(_line(row, widths) for row in (header, ["-" * w for w in widths], *rows))
 
 
-def summarize_missed_rows(rows: Sequence[Row], rounds: Sequence[Round], chosen: str) -> str:
-    missed = [row.label for row in rows if row.is_missed(rounds, chosen)]
-    if not missed:
-        return f"{chosen} meets every target."
-    return f"{chosen} misses {len(missed)}: {'; '.join(missed)}."
-
-
 def write_between_markers(document: Path, name: str, text: str) -> None:
     """Replace the text between `<!-- name -->` and `<!-- end of name -->` in a document."""
     start, end = f"<!-- {name} -->\n", f"<!-- end of {name} -->"
@@ -91,14 +83,7 @@ def write_between_markers(document: Path, name: str, text: str) -> None:
     _, separator, after = rest.partition(end)
     if not separator:
         raise ValueError(f"{document.name} contains no markers for {name}.")
-    document.write_text(f"{before}{start}\n{text}\n\n{end}{after}")
-
-
-def _verdict(row: Row, rounds: Sequence[Round], chosen: str) -> str:
-    if row.at_least is None:
-        return ""
-    verdict = "missed" if row.is_missed(rounds, chosen) else "met"
-    return f"at least {row.at_least}: {verdict}"
+    document.write_text(f"{before}{start}{text}\n{end}{after}")
 
 
 def _spread(values: Sequence[float]) -> str:

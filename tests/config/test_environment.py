@@ -1,6 +1,7 @@
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -34,46 +35,63 @@ def test_invalid_integer_is_reported(value: str) -> None:
         env.raise_problems()
 
 
-@pytest.mark.parametrize("value", ["nan", "inf", "-1", "31", "three", "1e0", "1_0"])
-def test_invalid_number_is_reported(value: str) -> None:
-    env = environment(DNS_TIMEOUT=value)
-    env.number("DNS_TIMEOUT", 3, minimum=0.1, maximum=30)
-    assert env.problems
-
-
 @pytest.mark.parametrize(
-    "value",
-    ["example.com", "ftp://example.com", "https://", "https://example.com/path", "https://a b"],
-)
-def test_invalid_web_address_is_reported(value: str) -> None:
-    env = environment(BASE_URL=value)
-    env.web_address("BASE_URL", "http://127.0.0.1:8000")
-    assert env.problems
-
-
-@pytest.mark.parametrize("value", ["https://a.example:99999", "http://x:0abc"])
-def test_invalid_port_is_reported(value: str) -> None:
-    env = environment(BASE_URL=value)
-    env.web_address("BASE_URL", "http://127.0.0.1:8000")
-    assert env.problems
-
-
-@pytest.mark.parametrize(
-    "url",
+    ("read", "values"),
     [
-        "mysql://h/db",
-        "postgres://u@h:abc/db",
-        "postgres://u:p@[h/db",
-        "postgres://h/",
-        "sqlite://",
-        "nonsense",
+        (
+            lambda env: env.number("NAME", 3, minimum=0.1, maximum=30),
+            ["nan", "inf", "-1", "31", "three", "1e0", "1_0"],
+        ),
+        (
+            lambda env: env.web_address("NAME", "http://127.0.0.1:8000"),
+            [
+                *("example.com", "ftp://example.com", "https://", "https://example.com/path"),
+                *("https://a b", "https://a.example:99999", "http://x:0abc"),
+            ],
+        ),
+        (
+            lambda env: env.resolvers("NAME"),
+            ["not a resolver", "127.0.0.1:0", "127.0.0.1:x", "a.example"],
+        ),
+        (
+            lambda env: env.sender("NAME", "a@b.example"),
+            ["nonsense", '"><b>', "a@b@c d", "Name <nobody>"],
+        ),
+    ],
+    ids=["number", "web address", "resolvers", "sender"],
+)
+def test_invalid_value_is_reported(
+    read: Callable[[Environment], object], values: list[str]
+) -> None:
+    for value in values:
+        env = environment(NAME=value)
+        read(env)
+        assert env.problems, value
+
+
+@pytest.mark.parametrize(
+    ("name", "urls"),
+    [
+        (
+            "DATABASE_URL",
+            [
+                *("mysql://h/db", "postgres://u@h:abc/db", "postgres://u:p@[h/db"),
+                *("postgres://h/", "sqlite://", "nonsense"),
+            ],
+        ),
+        (
+            "EMAIL_URL",
+            ["mail.example", "http://mail.example", "smtp://", "smtp://a:x", "smtp://[::1:25"],
+        ),
     ],
 )
-def test_invalid_database_url_is_reported_without_its_password(url: str) -> None:
-    env = environment(DATABASE_URL=url)
-    database_settings(env, Path("db.sqlite3"), pool_size=0)
-    assert env.problems[0].startswith("DATABASE_URL must be of the form")
-    assert "u:p@" not in env.problems[0]
+def test_invalid_url_is_reported_without_its_password(name: str, urls: list[str]) -> None:
+    for url in urls:
+        env = environment(**{name: url})
+        database_settings(env, Path("db.sqlite3"), pool_size=0)
+        mail_settings(env, Path("mail"))
+        assert env.problems[0].startswith(f"{name} must be of the form"), url
+        assert "u:p@" not in env.problems[0]
 
 
 PRIMARY = "postgres://u:p@db1,db2/validation"
@@ -138,13 +156,6 @@ def test_database_path_may_contain_special_characters() -> None:
     assert database_settings(environment(), file, pool_size=0)["NAME"] == str(file)
 
 
-@pytest.mark.parametrize("value", ["not a resolver", "127.0.0.1:0", "127.0.0.1:x", "a.example"])
-def test_invalid_resolver_is_reported(value: str) -> None:
-    env = environment(DNS_RESOLVERS=value)
-    env.resolvers("DNS_RESOLVERS")
-    assert env.problems
-
-
 @pytest.mark.parametrize(
     "value", ["127.0.0.1", "127.0.0.1:5353", "2001:db8::1", "[2001:db8::1]:53,127.0.0.1"]
 )
@@ -179,13 +190,6 @@ def test_invalid_listener_is_reported(value: str) -> None:
     env = environment(METRICS_PORT=value)
     assert env.listener("METRICS_PORT") is None
     assert bool(env.problems) is (value != "0")
-
-
-@pytest.mark.parametrize("value", ["nonsense", '"><b>', "a@b@c d", "Name <nobody>"])
-def test_invalid_sender_is_reported(value: str) -> None:
-    env = environment(DEFAULT_FROM_EMAIL=value)
-    env.sender("DEFAULT_FROM_EMAIL", "a@b.example")
-    assert env.problems
 
 
 def test_sender_has_a_name_only_where_allowed() -> None:
@@ -304,12 +308,3 @@ def test_mail_server_is_read_from_its_url(url: str, port: int, tls: bool, ssl: b
     assert (mail["EMAIL_USE_TLS"], mail["EMAIL_USE_SSL"]) == (tls, ssl)
     if "p%40ss" in url:
         assert (mail["EMAIL_HOST_USER"], mail["EMAIL_HOST_PASSWORD"]) == ("user", "p@ss")
-
-
-@pytest.mark.parametrize(
-    "url", ["mail.example", "http://mail.example", "smtp://", "smtp://a:x", "smtp://[::1:25"]
-)
-def test_invalid_email_url_is_reported(url: str) -> None:
-    env = environment(EMAIL_URL=url)
-    mail_settings(env, Path("mail"))
-    assert env.problems[0].startswith("EMAIL_URL must be of the form")

@@ -18,6 +18,7 @@ import config.hooks
 import runtime.jobs.daily
 import runtime.jobs.rounds
 import runtime.mail.attachments
+import validation.hooks
 from runtime.hooks import Hook
 
 pytestmark = pytest.mark.anywhere
@@ -25,6 +26,7 @@ pytestmark = pytest.mark.anywhere
 MODULES = (
     *(accounts.engine, accounts.hooks, accounts.staff.hooks),
     *(apikeys.hooks, runtime.jobs.daily, runtime.jobs.rounds, runtime.mail.attachments),
+    validation.hooks,
 )
 HOOKS: dict[str, Hook[Any]] = {
     value.setting: value
@@ -34,7 +36,8 @@ HOOKS: dict[str, Hook[Any]] = {
 }
 TABLE = {name: paths for name, paths in vars(config.hooks).items() if name.isupper()}
 FUNCTIONS = [(name, path) for name, paths in TABLE.items() for path in paths]
-ARCHITECTURE = Path(__file__).parents[2] / "docs/architecture.md"
+ROW = re.compile(r"^\| (`[^|]*) \| ([^|]*)\|", re.MULTILINE)
+DOCUMENT = Path(__file__).parents[2] / "docs/design/hooks.md"
 
 
 def protocol_of(hook: Hook[Any]) -> type:
@@ -88,10 +91,9 @@ def test_staff_domains_have_one_source() -> None:
 
 
 def test_docs_list_each_hook_with_its_arguments() -> None:
-    section = ARCHITECTURE.read_text().partition("\n## Hooks\n")[2].partition("\n## ")[0]
     documented = {
         name: re.findall(r"\w+", arguments)
-        for names, arguments in re.findall(r"^\| (`[^|]*) \| ([^|]*)\|", section, re.MULTILINE)
+        for names, arguments in ROW.findall(DOCUMENT.read_text())
         for name in re.findall(r"`(\w+)`", names)
     }
     assert documented == {name: list(signature_of(hook).parameters) for name, hook in HOOKS.items()}

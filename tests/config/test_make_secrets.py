@@ -57,6 +57,7 @@ def test_printed_file_lets_no_instance_start_before_the_operator_fills_it_in(
     assert sorted(missing) == sorted(REQUIRED_OF_THE_OPERATOR)
 
 
+@pytest.mark.proof
 def test_filled_in_file_passes_the_deploy_check(printed: str, tmp_path: Path) -> None:
     """Uncomment every example of the operator's own values."""
     names = [*REQUIRED_OF_THE_OPERATOR, "GOVERNING_LAW", "HOSTING", "SUBPROCESSORS"]

@@ -55,6 +55,7 @@ def run(servers: dict[str, str], folder: Path, **files: str) -> subprocess.Compl
     return run_program("manage.py", "shell", "--no-imports", "-c", SCRIPT, **environment)
 
 
+@pytest.mark.proof
 def test_servers_accept_the_passwords(servers: dict[str, str], tmp_path: Path) -> None:
     password = f"{PASSWORD}\n"
     ended = run(servers, tmp_path, DATABASE_PASSWORD_FILE=password, REDIS_PASSWORD_FILE=password)
@@ -62,6 +63,7 @@ def test_servers_accept_the_passwords(servers: dict[str, str], tmp_path: Path) -
     assert ended.stdout.split() == ["stored", "7", "validation"]
 
 
+@pytest.mark.proof
 def test_servers_refuse_another_password(servers: dict[str, str], tmp_path: Path) -> None:
     ended = run(servers, tmp_path, DATABASE_PASSWORD_FILE="another", REDIS_PASSWORD_FILE="another")
     assert ended.returncode == 1

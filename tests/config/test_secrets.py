@@ -85,12 +85,12 @@ def test_byte_order_mark_is_no_part_of_the_secret(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "problem"),
     [
-        (b"", "must name a file that isn't empty."),
-        (b" \n", "must name a file that isn't empty."),
-        (b"se\xffcret", "must name a file of UTF-8 text."),
-        (b"SECRET_KEY=secret\nPORT=1\n", "must name a file with one line of text, "),
-        (b"secret\0", "must name a file with one line of text, "),
-        (b"secret \n", "must name a file with one line of text, without spaces around it."),
+        (b"", "must name a file with one line of UTF-8 text, "),
+        (b" \n", "must name a file with one line of UTF-8 text, "),
+        (b"se\xffcret", "must name a file with one line of UTF-8 text, "),
+        (b"SECRET_KEY=secret\nPORT=1\n", "must name a file with one line of UTF-8 text, "),
+        (b"secret\0", "must name a file with one line of UTF-8 text, "),
+        (b"secret \n", "must name a file with one line of UTF-8 text, without spaces around it."),
         (b"secret" * MAX_BYTES, "must name a file of at most 65536 bytes."),
     ],
     ids=["empty", "blank", "not UTF-8", "two lines", "NUL", "space", "large"],

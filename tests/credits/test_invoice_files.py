@@ -2,8 +2,11 @@
 
 import itertools
 import re
+from datetime import timedelta
+from pathlib import Path
 
 import pytest
+import time_machine
 from django.core import mail
 from django.db.models import F
 from django.test import Client
@@ -11,11 +14,14 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from accounts.models import Account, User
+from accounts.retention import erase_account
 from accounts.roles import Role
-from credits.invoice_files import DOWNLOADS_PER_MINUTE
-from credits.invoices import rendering
+from accounts.services import close_account
+from credits.invoice_files import draw_invoices
+from credits.invoices import fonts
 from credits.invoices.drawing import draw
-from credits.models import Order, Pack, Plan
+from credits.models import InvoiceFile, Order, Pack, Plan
+from credits.models.invoice_files import RETRY_AFTER
 from credits.models.refunds import MAX_LISTED
 from credits.orders.buyers import Buyer
 from credits.orders.fulfillment import fulfill_order
@@ -37,7 +43,13 @@ SHOP = Buyer("Łódź Sp. z o.o.", "ul. Przykładowa 1", "PL5260001246", "PL")
 
 @pytest.fixture
 def order(account: Account, owner: User, pack: Pack) -> Order:
-    return place_order(quote=quote(account, pack, SHOP), buyer=SHOP, actor=owner)
+    order = place_order(quote=quote(account, pack, SHOP), buyer=SHOP, actor=owner)
+    draw_due()
+    return order
+
+
+def draw_due() -> None:
+    draw_invoices(is_stopping=lambda: False)
 
 
 def pdf_path(order: Order) -> str:
@@ -84,38 +96,63 @@ def test_staff_open_the_pdf_from_the_orders_page(staff: User, order: Order) -> N
     assert browser.get(f"{page}invoice.pdf").content.startswith(b"%PDF-")
 
 
-def test_busy_renderer_leads_to_the_page_of_the_order(
-    owner: User, order: Order, monkeypatch: pytest.MonkeyPatch
+def test_file_that_is_not_drawn_yet_is_ready_in_a_moment(
+    owner: User, staff: User, order: Order
 ) -> None:
-    monkeypatch.setattr(rendering, "MAX_WAIT_SECONDS", 0.01)
-    with rendering._turn:
-        page = signed_in(owner).get(pdf_path(order), follow=True)
+    InvoiceFile.objects.all().discard()
+    page = signed_in(owner).get(pdf_path(order), follow=True)
     assert page.redirect_chain == [(f"/credits/orders/{order.public_id}/", 302)]
-    assert "Other PDF files are being created. Try again in a few" in page.content.decode()
-
-
-def test_failed_renderer_is_logged_and_leads_staff_to_the_order(
-    staff: User, order: Order, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    rendering._draw.cache_clear()
-    monkeypatch.setattr(rendering, "_COMMAND", ("/nowhere/python",))
+    assert "The PDF will be ready in a moment." in page.content.decode()
     browser = browser_for(staff)
     mark_second_factor_used(browser, staff)
     page = browser.get(f"/admin/credits/order/{order.pk}/invoice.pdf", follow=True)
     assert page.redirect_chain == [(f"/admin/credits/order/{order.pk}/change/", 302)]
-    assert "be created. Try again in a few minutes." in page.content.decode()
-    assert f"The invoice of {order.public_id} was not rendered" in caplog.text
-    assert "RenderingFailed: FileNotFoundError" in caplog.text
+    draw_due()
+    assert signed_in(owner).get(pdf_path(order)).status_code == 200
 
 
-def test_downloads_are_limited_per_user(account: Account, owner: User, order: Order) -> None:
-    browser = signed_in(owner)
-    for _ in range(DOWNLOADS_PER_MINUTE):
-        assert browser.get(pdf_path(order)).status_code == 200
-    page = browser.get(pdf_path(order), follow=True)
-    assert "You&#x27;ve downloaded many invoices. Wait a minute" in page.content.decode()
-    colleague = signed_in(make_member(account, Role.BILLING))
-    assert colleague.get(pdf_path(order)).status_code == 200
+def test_drawing_logs_nothing_about_the_names(
+    order: Order, caplog: pytest.LogCaptureFixture
+) -> None:
+    InvoiceFile.objects.all().discard()
+    caplog.set_level("INFO")
+    draw_due()
+    assert caplog.text == ""
+
+
+def test_file_stays_with_its_order_when_the_account_is_erased(
+    account: Account, owner: User, order: Order
+) -> None:
+    with time_machine.travel(timezone.now() - timedelta(days=31), tick=False):
+        close_account(account=account, actor=owner)
+    erase_account(account=account)
+    draw_due()
+    assert "Canceled on" in pdf_text(bytes(InvoiceFile.objects.get(order=order).content or b""))
+
+
+def test_failed_drawing_is_logged_and_tried_again(
+    order: Order, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    InvoiceFile.objects.all().discard()
+    with monkeypatch.context() as broken:
+        broken.setattr(fonts, "REGULAR", Path("/nowhere/Inter.ttf"))
+        draw_due()
+        assert f"Failed to draw the invoice of {order.public_id}" in caplog.text
+    draw_due()
+    assert InvoiceFile.objects.get().content is None
+    with time_machine.travel(timezone.now() + RETRY_AFTER):
+        draw_due()
+    assert InvoiceFile.objects.get().content is not None
+
+
+def test_file_drawn_from_an_outdated_order_is_not_stored(order: Order) -> None:
+    InvoiceFile.objects.all().discard()
+    drawing = InvoiceFile.objects.claim()
+    assert drawing is not None
+    fulfill_order(order=order)
+    assert not drawing.release(content=b"unpaid")
+    draw_due()
+    assert "Paid on" in pdf_text(bytes(InvoiceFile.objects.get().content or b""))
 
 
 def send_last_email() -> mail.EmailMessage:
@@ -148,30 +185,11 @@ def test_email_is_sent_without_an_invoice_that_cannot_be_made(
     assert "is sent without ord_that_never_was" in caplog.text
 
 
-def test_email_waits_for_an_invoice_that_may_be_drawn_later(
-    order: Order, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    rendering._draw.cache_clear()
-    with monkeypatch.context() as broken:
-        broken.setattr(rendering, "_COMMAND", ("/nowhere/python",))
-        assert send_due() == 0
-    email = Mail.objects.get()
-    assert email.last_error.startswith("AttachmentDelayed: The invoice of ord_")
-    assert email.next_attempt_at > timezone.now()
-    Mail.objects.update(next_attempt_at=timezone.now())
-    ((name, _, _),) = send_last_email().attachments
+def test_email_does_not_wait_for_the_stored_file(order: Order) -> None:
+    InvoiceFile.objects.all().discard()
+    ((name, content, _),) = send_last_email().attachments
     assert name == "INV-000001.pdf"
-
-
-def test_email_is_sent_without_an_invoice_that_fails_three_times(
-    order: Order, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    rendering._draw.cache_clear()
-    monkeypatch.setattr(rendering, "_COMMAND", ("/nowhere/python",))
-    for _ in range(2):
-        assert send_due() == 0
-        Mail.objects.update(next_attempt_at=timezone.now())
-    assert send_last_email().attachments == []
+    assert content.startswith(b"%PDF-")
 
 
 def test_invoice_says_how_the_order_ended(account: Account, owner: User, order: Order) -> None:
@@ -196,6 +214,7 @@ def test_invoice_has_a_row_for_each_refund(
         ("Total after refunds", "$1.50"),
     )
     assert describe_invoice(order).refunds == rows
+    draw_due()
     browser = signed_in(owner)
     page = browser.get(f"/credits/orders/{order.public_id}/invoice/").content.decode()
     pdf = pdf_text(browser.get(pdf_path(order)).content)
@@ -236,6 +255,7 @@ def test_canceled_order_asks_for_no_payment(owner: User, order: Order) -> None:
     invoice = describe_invoice(order)
     assert invoice.payment == ()
     assert invoice.stamp.startswith("Canceled on")
+    assert InvoiceFile.objects.get().content is None
 
 
 def test_tax_line_names_its_reason(

@@ -1,5 +1,5 @@
 """Fuzz tests.
 
 `make test` and `make proofs` run each target with a few fixed examples, `make fuzz` with random
-ones for ten minutes.
+ones until a time limit.
 """

@@ -32,7 +32,7 @@ from validation.services import validate
 
 # Without the first letter, because rows contain it in both cases. A time zone has such a name, too.
 HARBOUR = re.compile("(?<!Coral[ _]H)arbour")
-APP_LABELS = ("accounts", "apikeys", "credits", "validation")
+APP_LABELS = ("accounts", "apikeys", "credits", "validation", "lists")
 
 
 @dataclass

@@ -1,15 +1,10 @@
-"""Run a fuzz target with a few fixed examples, or with random ones until a time limit.
-
-`python -m tests.fuzz` sets the limit and reads the counts.
-"""
+"""Run a fuzz target with a few fixed examples, or with random ones until a time limit."""
 
 import os
 import time
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import wraps
-from pathlib import Path
 from typing import Any
 from unittest import SkipTest
 
@@ -20,13 +15,11 @@ from hypothesis import strategies as st
 from hypothesis.errors import HypothesisException
 from hypothesis.stateful import RuleBasedStateMachine, run_state_machine_as_test
 
-# The time limit of each test; 0 in `make test` and `make proofs`.
-SECONDS = float(os.environ.get("FUZZ_TEST_SECONDS", "0"))
-REPORTS = os.environ.get("FUZZ_REPORTS", "")
+# The time limit of each test, set by `make fuzz`.
+SECONDS = float(os.environ.get("FUZZ_SECONDS", "0"))
 # Examples per round. Hypothesis starts each round with small examples, and avoids duplicates only
 # within a round.
 ROUND_SIZE = 400
-WRITE_INTERVAL = 1.0
 
 
 # A SkipTest, which Hypothesis passes on immediately.
@@ -34,18 +27,15 @@ class TimeIsUp(SkipTest):
     pass
 
 
-class CaseCounts:
-    """Counts the cases of each test in this process, for the process that started it."""
+class TimeLimit:
+    """Ends the rounds of a test, which may take long, when its time is up."""
 
-    def __init__(self) -> None:
-        self._cases: Counter[str] = Counter()
-        self._written_at = 0.0
-        # None if there is no time limit.
-        self.ends_at: float | None = None
+    ends_at: float | None = None
 
     @contextmanager
-    def count_case(self) -> Iterator[None]:
-        self.add(1)
+    def one_case(self) -> Iterator[None]:
+        if self.ends_at is not None and time.monotonic() > self.ends_at:
+            raise TimeIsUp("The time limit passed during a round.")
         try:
             yield
         except HypothesisException:
@@ -55,25 +45,8 @@ class CaseCounts:
             self.ends_at = None
             raise
 
-    def stop_if_time_is_up(self) -> None:
-        """End a round early, because a round may take long."""
-        if self.ends_at is not None and time.monotonic() > self.ends_at:
-            raise TimeIsUp("The time limit passed during a round.")
 
-    def add(self, cases: int) -> None:
-        test = os.environ.get("PYTEST_CURRENT_TEST", "").partition(" ")[0]
-        self._cases[test] += cases
-        if time.monotonic() > self._written_at + WRITE_INTERVAL:
-            self.write()
-
-    def write(self) -> None:
-        self._written_at = time.monotonic()
-        if REPORTS:
-            lines = "".join(f"{cases} {test}\n" for test, cases in self._cases.items())
-            (Path(REPORTS) / f"{os.getpid()}").write_text(lines)
-
-
-counts = CaseCounts()
+time_limit = TimeLimit()
 
 
 def explore(
@@ -87,13 +60,12 @@ def explore(
     """Call `body` with the `first` cases, then with cases from the strategies."""
 
     @wraps(body)
-    def counted(**case: Any) -> None:
-        counts.stop_if_time_is_up()
-        with counts.count_case():
+    def limited(**case: Any) -> None:
+        with time_limit.one_case():
             body(**case)
 
     def prepare(run_settings: settings) -> Callable[[], None]:
-        test: Any = given(**strategies)(counted)
+        test: Any = given(**strategies)(limited)
         for case in first_cases:
             test = example(**case)(test)
         # Only the first round runs them.
@@ -106,7 +78,7 @@ def explore(
 
 
 def explore_steps(machine: type[RuleBasedStateMachine], *, quick: int, steps: int) -> int:
-    """Run a state machine, counting each step as a case. Return how many steps passed."""
+    """Run a state machine, and return how many steps passed."""
     passed = 0
 
     class Counted(machine):  # type: ignore[misc, valid-type]
@@ -117,8 +89,7 @@ def explore_steps(machine: type[RuleBasedStateMachine], *, quick: int, steps: in
 
         def check_invariants(self, *arguments: Any, **keywords: Any) -> None:
             nonlocal passed
-            with counts.count_case():
-                super().check_invariants(*arguments, **keywords)
+            super().check_invariants(*arguments, **keywords)
             passed += 1
 
         def teardown(self) -> None:
@@ -158,11 +129,7 @@ def _in_rounds(
     if not SECONDS:
         prepare(settings(max_examples=quick, derandomize=True, **options))()
         return
-    counts.ends_at = time.monotonic() + SECONDS
-    try:
-        while time.monotonic() < counts.ends_at:
+    ends_at = time_limit.ends_at = time.monotonic() + SECONDS
+    with suppress(TimeIsUp):
+        while time.monotonic() < ends_at:
             prepare(settings(max_examples=per_round, derandomize=False, **options))()
-    except TimeIsUp:
-        pass
-    finally:
-        counts.write()

@@ -14,14 +14,14 @@ import dns.rdatatype
 import pytest
 from hypothesis import strategies as st
 
+from engine.check import Engine
+from engine.dns.dmarc import find_inherited_policy, parse_dmarc
+from engine.dns.messages import Outcome, ParsedReply, Query, parse_reply
+from engine.dns.resolver import Resolver
+from engine.dns.spf import classify_spf, find_spf_redirect, lists_senders
 from tests.fuzz.exploration import explore
 from tests.fuzz.verdicts import assert_consistent
 from tests.servers.dns import FakeDns, packet_server, truncated
-from validation.engine.check import Engine
-from validation.engine.dns.dmarc import find_inherited_policy, parse_dmarc
-from validation.engine.dns.messages import Outcome, ParsedReply, Query, parse_reply
-from validation.engine.dns.resolver import Resolver
-from validation.engine.dns.spf import classify_spf, find_spf_redirect, lists_senders
 
 pytestmark = pytest.mark.anywhere
 

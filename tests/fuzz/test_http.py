@@ -13,7 +13,7 @@ from tests.fuzz.http_requests import Request, is_api_path, requests, valid_calls
 from tests.fuzz.http_responses import HttpResponse, assert_api_response, exchange, read_responses
 from tests.fuzz.verdicts import assert_consistent
 
-pytestmark = pytest.mark.process
+pytestmark = [pytest.mark.process, pytest.mark.proof]
 
 FRAMING = {"content-length", "transfer-encoding"}
 changes = st.lists(

@@ -112,6 +112,7 @@ def test_anonymous_form_changes_nothing() -> None:
     )
 
 
+@pytest.mark.proof
 def test_any_query_string_on_any_page_is_answered() -> None:
     shop, harbour = create_two_customers()
     cookie = sign_in_cookie(shop.user)

@@ -27,6 +27,7 @@ from tests.fuzz.url_table import encode_fields, fill_path, is_staff_path, path_t
 from tests.support.staff_forms import hidden_fields
 
 pytestmark = [
+    pytest.mark.proof,
     pytest.mark.django_db,
     # In `make fuzz` the database is PostgreSQL.
     pytest.mark.anywhere,
@@ -35,7 +36,7 @@ pytestmark = [
 ]
 
 PAGES = sorted(filter(is_staff_path, path_templates()))
-MONEY = ("/grant/", "/take-back/", "/mark-paid/", "/refund/", "/change-plan/")
+MONEY = ("/grant/", "/deduct/", "/mark-paid/", "/refund/", "/change-plan/")
 ACTION_PAGES = [
     page for page in PAGES if page.endswith((*MONEY, "/suspend/", "/lift/", "/cancel/"))
 ]

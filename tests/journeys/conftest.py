@@ -6,7 +6,7 @@ in the main thread, Django refuses database access to tests in other folders.
 
 import os
 import shutil
-from collections.abc import Generator, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -32,9 +32,9 @@ PROGRAMS = ("chromium-headless-shell", "chromium")
 MISSING = f"The browser journeys need one of {PROGRAMS} on the PATH."
 
 
-@pytest.hookimpl(wrapper=True, tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> Generator[None, None, None]:
-    """Mark journeys before `-m` selects, and sort them to the end after the shuffle.
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark journeys, before `-m` selects.
 
     All are proofs except the main path of each kind of user, because they take as long as most
     other tests together.
@@ -47,8 +47,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> Generator[None, N
                 item.add_marker(pytest.mark.proof)
             # The setup of the first one prepares and starts a product. Its own mark goes first.
             item.add_marker(pytest.mark.timeout(300))
-    yield
-    items.sort(key=lambda item: item.path.parent == here)
 
 
 def find_chromium() -> str | None:

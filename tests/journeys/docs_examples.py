@@ -12,9 +12,9 @@ from typing import Any
 
 from django.utils.html import strip_tags
 
+from reference.docs.pages import PAGES
 from tests.servers.browser import PlainBrowser
 from tests.servers.product import Product
-from validation.docs.pages import PAGES
 
 RUNNERS = {
     "curl": ["bash", "-c"],

@@ -53,7 +53,7 @@ def call_the_api(site: Product, secret: str) -> None:
 
 def upload_list(page: Page, site: Product) -> None:
     """Upload a list that is ready to start."""
-    page.goto("/validation/lists/create/")
+    page.goto("/lists/create/")
     page.get_by_label("Or paste addresses").fill("jane@sandbox.test\njoe@sandbox.test")
     page.get_by_role("button", name="Upload list").click()
     run_lists(site)
@@ -74,7 +74,7 @@ def _collect_ids(page: Page, site: Product) -> dict[str, str]:
     pack = page.get_by_role("button", name="Buy 1,000 credits", exact=True).get_attribute("href")
     page.goto("/credits/orders/")
     order = page.get_by_role("link", name="INV-").first.get_attribute("href")
-    page.goto("/validation/lists/")
+    page.goto("/lists/")
     uploaded = page.locator(".lists-table a").first.get_attribute("href") or ""
     return {
         "list": uploaded.split("/")[-2],

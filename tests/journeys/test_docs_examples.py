@@ -6,12 +6,12 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from reference.docs.examples import LANGUAGES
+from reference.docs.pages import PAGES, DocsPage
 from tests.journeys.docs_examples import RUNNERS, Example, find_differences, load_examples
 from tests.servers.client import HttpCaller
 from tests.servers.keys import make_key, make_window_end_in
 from tests.servers.product import Product, product
-from validation.docs.examples import LANGUAGES
-from validation.docs.pages import PAGES, Page
 
 SIGN_UPS = {
     "deliverable@sandbox.test": [True, None],
@@ -54,7 +54,7 @@ def printed(site: Product, examples: list[Example]) -> dict[str, str]:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_every_example_prints_the_documented_output(
-    page: Page, examples: list[Example], printed: dict[str, str]
+    page: DocsPage, examples: list[Example], printed: dict[str, str]
 ) -> None:
     differences = {
         example.name: find_differences(example, printed[example.name])

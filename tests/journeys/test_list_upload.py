@@ -1,4 +1,4 @@
-"""Uploading a large list in parts: progress, interruptions, cancellation, and refusals."""
+"""Uploading a list: parts, progress, interruptions, cancellation, refusals, and the sample."""
 
 import re
 from pathlib import Path
@@ -12,7 +12,7 @@ from tests.journeys.newcomers import Newcomer, Newcomers
 from tests.journeys.windows import Windows
 from tests.servers.product import Product
 
-PAGE = "/validation/lists/create/"
+PAGE = "/lists/create/"
 # Two parts, and less than the 10 MB of the Free plan.
 ROWS = 9_000
 SECOND_PART = re.compile(r"/parts/2/$")
@@ -57,13 +57,8 @@ def sent_parts(page: Page) -> list[str]:
     return numbers
 
 
-def choose(page: Page, file: Path) -> None:
-    page.get_by_label("File").set_input_files(file)
-
-
 def upload(page: Page, file: Path) -> None:
-    choose(page, file)
-    page.get_by_role("button", name="Upload list").click()
+    page.get_by_label("Choose a file").set_input_files(file)
 
 
 def lose(route: Route) -> None:
@@ -84,7 +79,7 @@ def test_file_over_8_mb_is_uploaded_in_parts(page: Page, site: Product, large: P
     expect(page.get_by_role("heading", name="customers.csv")).to_be_visible()
     assert parts == ["1", "2"]
     run_lists(site)
-    expect(page.get_by_text("At most 9,000 credits.")).to_be_visible()
+    expect(page.get_by_text("The list costs up to 9,000")).to_be_visible()
 
 
 def test_upload_shows_its_progress(page: Page, large: Path) -> None:
@@ -92,7 +87,7 @@ def test_upload_shows_its_progress(page: Page, large: Path) -> None:
     upload(page, large)
     bar = page.get_by_role("progressbar", name="Uploaded")
     expect(bar).to_have_js_property("value", 90)
-    expect(page.get_by_text("8.0 of 8.8 MB, 90%")).to_be_visible()
+    expect(page.get_by_text("8.0 MB of 8.8 MB, 90%")).to_be_visible()
     expect(page.get_by_role("status").filter(has_text="75% uploaded")).to_be_attached()
     expect(page.get_by_role("button", name="Upload list")).to_be_hidden()
     assert_no_findings(page)
@@ -117,7 +112,7 @@ def test_upload_continues_after_a_long_interruption(
     upload(page, large)
     retrying = page.locator(".lists-upload-amount").get_by_text("Trying again…")
     expect(retrying).to_be_visible()
-    alert = page.get_by_role("alert").filter(has_text="What is uploaded stays for a day")
+    alert = page.get_by_role("alert").filter(has_text="Uploaded parts are stored for a day")
     while not alert.is_visible():
         page.clock.run_for(1_000)
     assert_no_findings(page)
@@ -139,31 +134,32 @@ def test_same_file_continues_after_a_reload(
     page.unroute(SECOND_PART)
     page.goto(PAGE)
     parts = sent_parts(page)
-    choose(page, large)
-    expect(page.get_by_text("Part of this file is already uploaded.").first).to_be_visible()
+    page.route(SECOND_PART, lambda _: None)
+    upload(page, large)
+    expect(page.get_by_text("Part of this file was already uploaded.")).to_be_visible()
     assert_no_findings(page)
-    page.get_by_role("button", name="Upload list").click()
+    page.unroute(SECOND_PART)
     expect(page.get_by_role("heading", name="customers.csv")).to_be_visible()
     assert parts == ["2"]
     run_lists(site)
-    expect(page.get_by_text("At most 9,000 credits.")).to_be_visible()
+    expect(page.get_by_text("The list costs up to 9,000")).to_be_visible()
     forget_failed_requests(windows)
 
 
 def test_canceled_upload_is_deleted_and_can_begin_again(page: Page, large: Path) -> None:
     page.route(SECOND_PART, lambda _: None)
     upload(page, large)
-    expect(page.get_by_text("8.0 of 8.8 MB")).to_be_visible()
+    expect(page.get_by_text("8.0 MB of 8.8 MB")).to_be_visible()
     with page.expect_response(re.compile("/upload/cancel/$")) as response:
         page.get_by_role("button", name="Cancel upload").click()
     assert response.value.ok
-    expect(page.get_by_role("button", name="Upload list")).to_be_focused()
+    expect(page.get_by_label("Choose a file")).to_be_focused()
     page.unroute_all()
     parts = sent_parts(page)
-    page.get_by_role("button", name="Upload list").click()
+    upload(page, large)
     expect(page.get_by_role("heading", name="customers.csv")).to_be_visible()
     assert parts == ["1", "2"]
-    page.goto("/validation/lists/")
+    page.goto("/lists/")
     expect(page.locator(".lists-table tbody tr")).to_have_count(1)
 
 
@@ -185,12 +181,10 @@ def test_file_beyond_the_plan_is_refused_before_it_is_uploaded(form: Page, tmp_p
     requests: list[str] = []
     form.on("request", lambda request: requests.append(request.url))
     upload(form, large)
-    field = form.get_by_label("File")
-    message: str = field.evaluate("field => field.validationMessage")
-    assert message.startswith("The file is larger than 10 MB, your plan's limit.")
+    alert = form.get_by_role("alert").filter(has_text="The file is larger than 10 MB")
+    expect(alert).to_be_visible()
+    assert_no_findings(form)
     assert requests == []
-    field.set_input_files([])
-    assert field.evaluate("field => field.checkValidity()")
 
 
 def test_refusal_of_the_server_is_shown(windows: Windows, page: Page, large: Path) -> None:
@@ -198,7 +192,7 @@ def test_refusal_of_the_server_is_shown(windows: Windows, page: Page, large: Pat
     expect(page.get_by_role("heading", name="customers.csv")).to_be_visible()
     page.goto(PAGE)
     upload(page, large)
-    message = "Your unfinished lists can have up to 10 MB in all."
+    message = "Unfinished lists can have 10 MB in all."
     expect(page.get_by_role("alert").filter(has_text=message)).to_be_visible()
     forget_failed_requests(windows, "400 (Bad Request)")
 
@@ -234,14 +228,32 @@ def drop(page: Page, *names: str) -> None:
     page.get_by_role("heading", name="New list").evaluate(script, [*names])
 
 
-def test_file_is_dropped_anywhere_on_the_page(page: Page) -> None:
+def test_file_is_uploaded_when_it_is_dropped_anywhere_on_the_page(page: Page) -> None:
     drop(page, "dropped.csv")
-    page.get_by_role("button", name="Upload list").click()
     expect(page.get_by_role("heading", name="dropped.csv")).to_be_visible()
 
 
 def test_several_files_are_not_dropped_together(form: Page) -> None:
     drop(form, "one.csv", "two.csv")
-    field = form.get_by_label("File")
-    assert field.evaluate("field => field.validationMessage") == "Drop one file at a time."
-    assert field.evaluate("field => field.files.length") == 0
+    expect(form.get_by_role("alert").filter(has_text="Drop one file at a time.")).to_be_visible()
+
+
+def test_file_does_not_replace_pasted_text(form: Page) -> None:
+    form.get_by_label("Or paste addresses").fill("jane@reserved.test")
+    drop(form, "dropped.csv")
+    alert = form.get_by_role("alert").filter(has_text="You also pasted addresses.")
+    expect(alert).to_be_visible()
+
+
+def test_sample_file_is_free_to_check(page: Page, site: Product, tmp_path: Path) -> None:
+    with page.expect_download() as download:
+        page.get_by_role("link", name="Download a sample file").click()
+    sample = tmp_path / download.value.suggested_filename
+    download.value.save_as(sample)
+    upload(page, sample)
+    expect(page.get_by_role("heading", name="sample-list.csv")).to_be_visible()
+    run_lists(site)
+    page.get_by_role("button", name="Start list").click()
+    run_lists(site)
+    expect(page.get_by_text("Completed on")).to_be_visible()
+    expect(page.locator(".app-side").get_by_text("100 credits")).to_be_visible()

@@ -3,6 +3,7 @@
 import pytest
 from playwright.sync_api import Page
 
+from reference.docs.pages import PAGES
 from tests.journeys.findings import (
     PAINT,
     assert_no_findings,
@@ -12,11 +13,10 @@ from tests.journeys.findings import (
 from tests.journeys.newcomers import Newcomers
 from tests.journeys.populated_account import PopulatedAccount
 from tests.journeys.windows import HEIGHT, NARROW, WIDE, Windows
-from validation.docs.pages import PAGES
 
 PUBLIC_PAGES = [
     "/",
-    "/validation/try/",
+    "/reference/try/",
     "/accounts/login/",
     "/accounts/signup/",
     "/accounts/password/reset/",
@@ -44,10 +44,12 @@ MEMBER_PAGES = [
     "/validation/usage/?range=24h",
     "/validation/playground/",
     "/validation/playground/batch/",
-    "/validation/lists/",
-    "/validation/lists/create/",
-    "/validation/lists/{list}/",
-    "/validation/lists/{list}/delete/",
+    "/lists/",
+    "/lists/create/",
+    "/lists/{list}/",
+    "/lists/?q=nothing",
+    "/lists/{list}/rename/",
+    "/lists/{list}/delete/",
     "/validation/domains/",
     "/accounts/profile/",
     "/accounts/account/open/",
@@ -97,7 +99,7 @@ EMPTY_PAGES = [
     "/validation/",
     "/validation/requests/",
     "/validation/usage/",
-    "/validation/lists/",
+    "/lists/",
     "/apikeys/",
     "/credits/",
     "/credits/ledger/",

@@ -14,9 +14,10 @@ import yaml
 from django.core.management import get_commands
 
 from config.server import gunicorn_settings, supervisor
+from config.server.pools import POOLS
+from lists.management.commands import run_lists
 from tests.servers.product import ROOT
 from tests.site.test_repository import tracked_files
-from validation.management.commands import run_lists
 
 pytestmark = pytest.mark.anywhere
 
@@ -26,8 +27,8 @@ TEXT = COMPOSE.read_text()
 SERVICES: dict[str, Any] = yaml.safe_load(TEXT)["services"]
 ENTRY_POINT = ROOT / "deploy" / "container" / "entrypoint"
 HEALTH_CHECK = runpy.run_path(str(ROOT / "deploy" / "container" / "healthcheck.py"))
-# Variables of compose itself, which the product doesn't read.
-OF_COMPOSE = {"IMAGE", "PROXY_ADDRESS"}
+# The services that run the product: a pool of web workers or another role each.
+PRODUCT = {*POOLS, "worker", "lists"}
 
 
 def find_problems(name: str, *arguments: object) -> str:
@@ -70,7 +71,9 @@ def test_entry_points_are_valid_and_executable(name: str) -> None:
     [
         ([], "-m config.server.supervisor"),
         (["serve"], "-m config.server.supervisor"),
-        (["web"], " ".join(supervisor.WEB_SERVER[1:])),
+        (["api"], " ".join(supervisor.WEB_SERVER[1:])),
+        (["bulk"], " ".join(supervisor.WEB_SERVER[1:])),
+        (["pages"], " ".join(supervisor.WEB_SERVER[1:])),
         (["worker"], " ".join(supervisor.BACKGROUND_WORKER[1:])),
         (["lists"], " ".join(supervisor.LIST_WORKER[1:])),
         (["migrate", "--new-database"], "manage.py migrate --new-database"),
@@ -83,8 +86,18 @@ def test_entry_points_are_valid_and_executable(name: str) -> None:
 def test_each_role_starts_its_process(tmp_path: Path, arguments: list[str], started: str) -> None:
     lines = run_entry_point(tmp_path, *arguments)
     assert lines[-1] == started
-    # Only the web server's start migrates, and `serve` starts everything.
-    assert lines[:-1] == (["-m config.server.prepare"] if arguments == ["web"] else [])
+    # Only web servers migrate, and `serve` starts everything.
+    is_web = arguments and arguments[0] in POOLS
+    assert lines[:-1] == (["-m config.server.prepare"] if is_web else [])
+
+
+@pytest.mark.parametrize("role", [*POOLS, "lists"])
+def test_containers_without_the_background_worker_serve_their_metrics(
+    tmp_path: Path, role: str
+) -> None:
+    lines = run_entry_point(tmp_path, role, METRICS_PORT="0.0.0.0:9100")
+    assert "manage.py serve_metrics" in lines
+    assert "manage.py serve_metrics" not in run_entry_point(tmp_path, role)
 
 
 def run_entry_point(folder: Path, *arguments: str, **environment: str) -> list[str]:
@@ -125,24 +138,11 @@ def test_entry_point_listens_on_every_address_of_the_container(tmp_path: Path) -
 def test_documented_roles_are_those_of_the_entry_point() -> None:
     text = ENTRY_POINT.read_text()
     documented = re.findall(r"^#   ([a-z]+) ", text, re.M)
-    assert (
-        documented == re.findall(r"^([a-z]+)\)$", text, re.M) == ["serve", "web", "worker", "lists"]
-    )
+    cases = re.findall(r"^([a-z |]+)\)$", text, re.M)
+    assert documented == " | ".join(cases).split(" | ")
+    assert documented == ["serve", *POOLS, "worker", "lists"]
     # A role must not hide a command.
     assert not set(documented) & set(get_commands())
-
-
-@pytest.mark.parametrize(
-    ("command_line", "role"),
-    [
-        ("tini\0-s\0--\0{0}\0serve\0", "serve"),
-        ("tini\0-s\0--\0{0}\0", "serve"),
-        ("tini\0-s\0--\0{0}\0worker\0", "worker"),
-        ("tini\0-s\0--\0{0}\0create_key\0--name\0web\0", "create_key"),
-    ],
-)
-def test_health_check_knows_the_role(command_line: str, role: str) -> None:
-    assert HEALTH_CHECK["find_role"](command_line.format(HEALTH_CHECK["ENTRY_POINT"])) == role
 
 
 def test_image_runs_as_a_user_without_a_name_in_the_file() -> None:
@@ -177,10 +177,22 @@ def is_in_image(name: str) -> bool:
 def test_build_gets_the_product_and_nothing_else() -> None:
     sent = {name for name in tracked_files() if is_in_image(name)}
     folders = {name.split("/")[0] for name in sent if "/" in name}
-    packages = {"accounts", "apikeys", "config", "credits", "runtime", "validation"}
+    packages = {
+        "accounts",
+        "apikeys",
+        "config",
+        "credits",
+        "engine",
+        "lists",
+        "reference",
+        "runtime",
+        "validation",
+    }
     assert folders == packages | {"deploy", "static", "templates"}
     assert {name for name in sent if "/" not in name} == {
-        *("manage.py", "pyproject.toml", "requirements.lock")
+        *("manage.py", "pyproject.toml", "requirements.lock"),
+        # The page of the changelog is made from it.
+        "CHANGELOG.md",
     }
     assert {name for name in sent if name.startswith("deploy/")} == {
         *("deploy/container/entrypoint", "deploy/container/healthcheck.py"),
@@ -203,10 +215,10 @@ def test_service_is_hardened(name: str) -> None:
     # Only nginx starts as root, to read the certificate's key.
     allowed = {"CHOWN", "NET_BIND_SERVICE", "SETGID", "SETUID"} if name == "proxy" else set()
     assert set(service.get("cap_add", [])) == allowed
-    assert name in {"app", "proxy"} or service["user"] not in {"root", "0"}
+    assert name in {*PRODUCT, "proxy"} or service["user"] not in {"root", "0"}
 
 
-@pytest.mark.parametrize("name", sorted(set(SERVICES) - {"app"}))
+@pytest.mark.parametrize("name", sorted(set(SERVICES) - PRODUCT))
 def test_images_of_others_are_official_and_pinned_to_a_major_version(name: str) -> None:
     assert re.fullmatch(r"[a-z]+:\d+(-[a-z]+)?", SERVICES[name]["image"])
     # The product's is in its Dockerfile.
@@ -229,7 +241,7 @@ def test_database_and_redis_are_on_a_network_without_a_route() -> None:
 
 
 def test_only_the_product_gets_all_secrets() -> None:
-    assert [name for name in SERVICES if "env_file" in SERVICES[name]] == ["app"]
+    assert {name for name in SERVICES if "env_file" in SERVICES[name]} == PRODUCT
     given = {
         *re.findall(r"\$\{([A-Z_]+)", str(SERVICES["postgres"])),
         *re.findall(r"\$\{([A-Z_]+)", str(SERVICES["proxy"])),
@@ -242,7 +254,7 @@ def test_only_the_product_gets_all_secrets() -> None:
 
 def test_every_variable_is_documented() -> None:
     reference = (ROOT / "docs" / "configuration.md").read_text()
-    names = {*re.findall(r"\$\{([A-Z_]+)", TEXT), *SERVICES["app"]["environment"]}
+    names = {*re.findall(r"\$\{([A-Z_]+)", TEXT), *SERVICES["api"]["environment"]}
     names |= set(re.findall(r"\b([A-Z]+_[A-Z_]+)=", " ".join(instructions("ENV"))))
     names -= {"PYTHONUNBUFFERED", "PYTHONDONTWRITEBYTECODE"}
     assert len(names) > 8
@@ -251,7 +263,7 @@ def test_every_variable_is_documented() -> None:
 
 def test_product_has_the_time_to_stop() -> None:
     longest = gunicorn_settings.graceful_timeout + supervisor.STOP_SECONDS
-    assert seconds(SERVICES["app"]["stop_grace_period"]) > longest
+    assert all(seconds(SERVICES[name]["stop_grace_period"]) > longest for name in PRODUCT)
 
 
 def test_supervisor_starts_list_processes_with_their_own_priority() -> None:
@@ -259,8 +271,13 @@ def test_supervisor_starts_list_processes_with_their_own_priority() -> None:
 
 
 def test_product_waits_for_its_servers_and_the_proxy_for_the_product() -> None:
-    assert SERVICES["app"]["depends_on"] == {
-        "postgres": {"condition": "service_healthy"},
-        "redis": {"condition": "service_healthy"},
-    }
-    assert SERVICES["proxy"]["depends_on"] == {"app": {"condition": "service_healthy"}}
+    healthy = {"condition": "service_healthy"}
+    for name in PRODUCT:
+        assert SERVICES[name]["depends_on"] == {"postgres": healthy, "redis": healthy}
+    assert SERVICES["proxy"]["depends_on"] == dict.fromkeys(POOLS, healthy)
+
+
+def test_each_role_has_a_container_and_single_calls_the_most_of_a_busy_processor() -> None:
+    assert {SERVICES[name]["command"][0] for name in PRODUCT} == PRODUCT
+    shares = {name: SERVICES[name]["cpu_shares"] for name in PRODUCT}
+    assert shares["lists"] < shares["bulk"] < shares["pages"] < shares["api"]

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from config.server.pools import POOLS
 from tests.servers.container_proxy import CERTIFICATE, run_proxy
 from tests.servers.production import ENVIRONMENT
 
@@ -28,7 +29,9 @@ def test_proxy_changes_what_the_first_lines_of_the_file_name(tmp_path: Path) -> 
     assert 'map "" $site { default "api.shop.example:8443"; }' in written
     assert 'map "" $support_email { default "help@shop.example"; }' in written
     assert 'map "" $address_limit { default 90; }' in written
-    assert "server app:8000 resolve max_fails=3" in written
+    for pool in POOLS:
+        assert f"upstream {pool} {{\n        zone {pool} 64k;" in written
+        assert f"server {pool}:8000 resolve max_fails=3" in written
     assert f"ssl_certificate {tmp_path}/fullchain.pem;" in written
     assert f"ssl_certificate_key {tmp_path}/privkey.pem;" in written
     assert "\nuser nginx;\n" in written

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from config.server.pools import POOLS
 from tests.servers.product import ROOT
 from tests.servers.systemd import FIRST_LISTS, LISTS, UNITS, WEB, WORKER, directives
 
@@ -84,31 +85,35 @@ def test_all_units_have_the_same_hardening() -> None:
 
 
 def test_target_starts_all_units() -> None:
-    assert directives("email-validation.target", "Wants") == [f"{WEB} {WORKER} {FIRST_LISTS}"]
+    pools = " ".join(WEB.replace("@", f"@{pool}") for pool in POOLS)
+    assert directives("email-validation.target", "Wants") == [pools, f"{WORKER} {FIRST_LISTS}"]
     for unit in (WEB, WORKER, LISTS):
         assert directives(unit, "PartOf") == ["email-validation.target"]
 
 
 @pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="There is no systemd here.")
 def test_systemd_accepts_the_units(tmp_path: Path) -> None:
-    files = [tmp_path / path.name for path in UNITS.iterdir()]
-    for file in files:
-        text = (UNITS / file.name).read_text()
+    shutil.copytree(UNITS, tmp_path, dirs_exist_ok=True)
+    for file in tmp_path.glob("*.service"):
+        text = file.read_text()
         file.write_text(text.replace("/srv/email-validation/.venv/bin/python", sys.executable))
+    instances = [tmp_path / WEB.replace("@", f"@{pool}") for pool in POOLS]
+    files = [*instances, *tmp_path.glob("*.target"), *tmp_path.glob("*.service")]
     process = subprocess.run(
         ["systemd-analyze", "verify", "--man=no", *map(str, files)],
         capture_output=True,
         text=True,
         check=False,
     )
-    assert len(files) == 4
+    assert len(files) == 7
     assert "email-validation" not in process.stderr
 
 
 def test_nginx_and_environment_use_the_same_port_and_host() -> None:
     nginx = (DEPLOY / "nginx" / "nginx.conf").read_text()
     assert "\nPORT=8000\n" in EXAMPLE
-    assert "server 127.0.0.1:8000 " in nginx
+    for name, pool in POOLS.items():
+        assert f"upstream {name} {{\n        server 127.0.0.1:{8000 + pool.port_offset} " in nginx
     (name,) = re.findall(r"^ALLOWED_HOSTS=(.+)$", EXAMPLE, re.M)
     assert nginx.count(f"server_name {name};") == 2
     assert nginx.count("validation.example") == 7, "The header of nginx.conf lists what to change."

@@ -23,7 +23,7 @@ from tests.servers.container_proxy import ContainerProxy
 from tests.servers.image import (
     Builder,
     Image,
-    export_release_before_migration,
+    export_next_release,
     image_builder,
     require_programs,
 )
@@ -230,14 +230,14 @@ def test_backup_of_the_running_service_can_be_read(site: Container, database: Tc
     assert checked.returncode == 0, checked.stderr
 
 
-@pytest.mark.parametrize("role", ["web", "worker", "lists"])
+@pytest.mark.parametrize("role", ["bulk", "worker", "lists"])
 def test_each_role_runs_and_stops_by_the_signal(image: Image, site: Container, role: str) -> None:
     variables = {name: value for name, value in site.environment.items() if name != "PORT"}
     running = Container(image, site.folder.with_name(role), role, **variables)
-    words = {"web": "gunicorn", "worker": "run_worker", "lists": "run_lists"}
+    words = {"bulk": "gunicorn", "worker": "run_worker", "lists": "run_lists"}
     try:
         wait_until(lambda: any(words[role] in " ".join(p.cmdline()) for p in running.processes()))
-        if role == "web":
+        if role == "bulk":
             running.wait_until_ready()
         time.sleep(2)
         assert running.process.poll() is None, running.output()
@@ -255,29 +255,28 @@ def wait_until(condition: Callable[[], bool]) -> None:
 
 
 def test_upgrade_loses_no_call(builder: Builder, image: Image, volume: Path) -> None:
-    """Replace a container of the last commit with another database, as `up --detach` does."""
-    tree = export_release_before_migration(builder.folder / "releases")
-    before = builder.build(tree, "before")
+    """Replace a container by one whose release has one more migration, as `up --detach` does."""
+    upgraded = builder.build(export_next_release(builder.folder / "next"), "next")
     data = volume.with_name("upgraded")
     with tcp_postgres() as database, redis() as counters:
         servers = {"DATABASE_URL": database.url_with_password, "REDIS_URL": counters}
         variables = {**ENVIRONMENT, **servers, "WEB_WORKERS": "2", "PORT": str(free_port())}
-        status, output = run_container(before, data, "migrate", "--new-database", **variables)
+        status, output = run_container(image, data, "migrate", "--new-database", **variables)
         assert status == 0, output
         migrations = "SELECT count(*) FROM django_migrations"
-        with container(before, data, **variables) as old:
+        with container(image, data, **variables) as old:
             key = create_key(old, credits=1_000_000)
             applied = fetch_number(old, migrations)
             with retrying_calls(old.port, key) as calls:
                 wait_until(lambda: len(calls.answered) >= 50)
                 old.stop()
                 assert old.process.returncode == 0, old.output()
-                with container(image, data, **variables) as new:
+                with container(upgraded, data, **variables) as new:
                     number = len(calls.answered) + 50
                     wait_until(lambda: len(calls.answered) >= number)
                     calls.stop()
                     assert_no_call_was_lost(new, calls)
-                    assert fetch_number(new, migrations) > applied
+                    assert fetch_number(new, migrations) == applied + 1
 
 
 def assert_no_call_was_lost(site: Container, calls: RetryingCalls) -> None:

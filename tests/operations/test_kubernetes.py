@@ -15,6 +15,7 @@ import yaml
 from django.test import Client
 
 from config.server.form_limits import MAX_LARGER_FORM_BYTES
+from config.server.pools import POOLS
 from config.settings.secrets import SECRETS
 from tests.servers.product import ROOT
 from tests.servers.programs import run_program
@@ -23,7 +24,7 @@ from tests.servers.systemd import LISTS, WEB, WORKER, directives
 FOLDER = ROOT / "deploy" / "kubernetes"
 # The oldest has preStop's sleep. Schemas of newer versions are those of the newest one.
 VERSIONS = ("1.30", kubernetes_validate.latest_version())
-UNITS = {"web": WEB, "worker": WORKER, "lists": LISTS}
+UNITS = {**dict.fromkeys(POOLS, WEB), "worker": WORKER, "lists": LISTS}
 SECRETS_FOLDER = "/run/secrets/email-validation"
 USER = 10001
 
@@ -76,7 +77,7 @@ def in_mebibytes(quantity: str) -> int:
 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_manifests_are_valid(version: str) -> None:
-    assert len(manifests()) == 10
+    assert len(manifests()) == 16
     for manifest in manifests():
         kubernetes_validate.validate(manifest, version, strict=True)
 
@@ -89,7 +90,7 @@ def test_folder_can_be_applied_as_a_whole_without_the_examples() -> None:
         for manifest in yaml.safe_load_all(path.read_text())
     ]
     assert {"Secret", "Ingress"}.isdisjoint(applied)
-    assert len(applied) == 8
+    assert len(applied) == 14
 
 
 def test_every_setting_is_documented() -> None:
@@ -146,10 +147,11 @@ def test_pods_meet_the_restricted_security_standard() -> None:
         }, component
 
 
-def test_containers_can_write_data_and_temporary_files_only() -> None:
+def test_containers_can_write_data_temporary_files_and_metrics_only() -> None:
     for component, container in containers():
         mounts = {mount["mountPath"]: mount for mount in container["volumeMounts"]}
-        assert set(mounts) == {"/data", "/tmp", SECRETS_FOLDER}, component  # noqa: S108
+        metrics = settings()["PROMETHEUS_MULTIPROC_DIR"]
+        assert set(mounts) - {metrics} == {"/data", "/tmp", SECRETS_FOLDER}, component  # noqa: S108
         assert mounts[SECRETS_FOLDER]["readOnly"]
         volumes = {volume["name"]: volume for volume in pods()[component]["volumes"]}
         secret = volumes[mounts[SECRETS_FOLDER]["name"]]["secret"]
@@ -166,11 +168,7 @@ def test_all_containers_run_this_release_with_the_same_settings() -> None:
         assert container["envFrom"] == [{"configMapRef": {"name": "email-validation"}}]
     roles = {(component, *container["args"]) for component, container in containers()}
     assert roles == {
-        ("web", "web"),
-        ("web", "serve_metrics"),
-        ("worker", "worker"),
-        ("lists", "lists"),
-        ("lists", "serve_metrics"),
+        *((component, component) for component in UNITS),
         ("migrate", "migrate"),
     }
 
@@ -182,17 +180,18 @@ def test_manifests_agree_with_the_image() -> None:
     assert re.search(r"\bDATA_DIR=/data\b", dockerfile)
     entry_point = (ROOT / "deploy" / "container" / "entrypoint").read_text()
     for role in UNITS:
-        assert re.search(rf"^{role}\)$", entry_point, re.M)
+        assert re.search(rf"^([a-z]+ \| )*{role}( \| [a-z]+)*\)$", entry_point, re.M)
 
 
 @pytest.mark.django_db
 def test_probes_request_paths_that_respond(client: Client) -> None:
-    container = main_container("web")
-    paths = {
-        name: container[f"{name}Probe"]["httpGet"]["path"]
-        for name in ("startup", "readiness", "liveness")
-    }
-    assert paths == {"startup": "/healthz", "readiness": "/readyz", "liveness": "/healthz"}
+    for pool in POOLS:
+        container = main_container(pool)
+        paths = {
+            name: container[f"{name}Probe"]["httpGet"]["path"]
+            for name in ("startup", "readiness", "liveness")
+        }
+        assert paths == {"startup": "/healthz", "readiness": "/readyz", "liveness": "/healthz"}
     for path in paths.values():
         assert client.get(path, headers={"host": "10.0.0.7"}).json()["status"] in {"ok", "degraded"}
 
@@ -205,21 +204,13 @@ def test_ports_are_those_of_the_settings() -> None:
     }
     metrics = int(settings()["METRICS_PORT"].rpartition(":")[2])
     assert ports == {
-        ("web", "http"): int(settings()["PORT"]),
-        ("web", "metrics"): metrics,
-        ("worker", "metrics"): metrics,
-        ("lists", "metrics"): metrics,
+        **{(pool, "http"): int(settings()["PORT"]) for pool in POOLS},
+        **{(component, "metrics"): metrics for component in UNITS},
     }
     for component in UNITS:
         deployment = find("Deployment", f"email-validation-{component}")
         annotations = deployment["spec"]["template"]["metadata"]["annotations"]
         assert annotations["prometheus.io/port"] == str(metrics)
-
-
-def test_metrics_container_sees_the_processes_that_it_serves_metrics_of() -> None:
-    for component, pod in pods().items():
-        serves_others = any(c["args"] == ["serve_metrics"] for c in pod["containers"])
-        assert pod.get("shareProcessNamespace", False) == serves_others, component
 
 
 @pytest.mark.parametrize("component", UNITS)
@@ -228,30 +219,33 @@ def test_pods_have_at_least_the_time_to_stop_that_units_have(component: str) -> 
     pre_stop = main_container(component).get("lifecycle", {}).get("preStop", {})
     delay = pre_stop.get("sleep", {}).get("seconds", 0)
     assert pods()[component]["terminationGracePeriodSeconds"] >= int(seconds) + delay
-    assert delay == (10 if component == "web" else 0)
+    assert delay == (10 if component in POOLS else 0)
 
 
 def test_liveness_waits_longer_than_gunicorn_for_a_blocked_worker() -> None:
     text = (ROOT / "config" / "server" / "gunicorn_settings.py").read_text()
     (timeout,) = re.findall(r"^timeout = (\d+)$", text, re.M)
-    probe = main_container("web")["livenessProbe"]
-    assert probe["periodSeconds"] * probe["failureThreshold"] > int(timeout)
+    for pool in POOLS:
+        probe = main_container(pool)["livenessProbe"]
+        assert probe["periodSeconds"] * probe["failureThreshold"] > int(timeout)
 
 
 def test_memory_fits_the_measured_figures() -> None:
     """docs/performance.md: a web worker, a list process, and reading a file."""
-    web = main_container("web")["resources"]
-    # gunicorn's main process, and the process that hashes passwords.
-    needed = int(settings()["WEB_WORKERS"]) * 120 + 18 + 60
-    assert needed <= in_mebibytes(web["requests"]["memory"]) < in_mebibytes(web["limits"]["memory"])
+    for name, pool in POOLS.items():
+        web = main_container(name)["resources"]
+        # Also gunicorn's main process, and the one that serves metrics.
+        needed = int(settings()[pool.variable]) * 120 + 18 + 64
+        assert needed <= in_mebibytes(web["requests"]["memory"])
+        assert needed < in_mebibytes(web["limits"]["memory"])
     lists = main_container("lists")["resources"]
-    assert in_mebibytes(lists["requests"]["memory"]) >= 190
+    assert in_mebibytes(lists["requests"]["memory"]) >= 190 + 64
     assert in_mebibytes(lists["limits"]["memory"]) >= 190 + 1024
     assert not any("cpu" in c["resources"]["limits"] for _, c in containers())
 
 
 def test_temporary_files_of_large_lists_fit_and_take_no_memory() -> None:
-    for component in ("web", "lists"):
+    for component in (*POOLS, "lists"):
         (data,) = (volume for volume in pods()[component]["volumes"] if volume["name"] == "data")
         assert in_mebibytes(data["emptyDir"]["sizeLimit"]) >= 2 * 1024
         assert "medium" not in data["emptyDir"]
@@ -259,13 +253,12 @@ def test_temporary_files_of_large_lists_fit_and_take_no_memory() -> None:
 
 def test_selectors_find_their_pods() -> None:
     name, component = "app.kubernetes.io/name", "app.kubernetes.io/component"
-    web = {name: "email-validation", component: "web"}
-    assert find("Service")["spec"]["selector"] == web
-    assert (
-        find("PodDisruptionBudget", "email-validation-web")["spec"]["selector"]["matchLabels"]
-        == web
-    )
-    assert find("NetworkPolicy")["spec"]["podSelector"]["matchLabels"].items() <= web.items()
+    for pool in POOLS:
+        labels = {name: "email-validation", component: pool}
+        assert find("Service", f"email-validation-{pool}")["spec"]["selector"] == labels
+        budget = find("PodDisruptionBudget", f"email-validation-{pool}")["spec"]
+        assert budget["selector"]["matchLabels"] == labels
+        assert find("NetworkPolicy")["spec"]["podSelector"]["matchLabels"].items() <= labels.items()
     for role in UNITS:
         deployment = find("Deployment", f"email-validation-{role}")["spec"]
         labels = deployment["template"]["metadata"]["labels"]
@@ -277,16 +270,23 @@ def test_selectors_find_their_pods() -> None:
         assert deployment["strategy"]["rollingUpdate"] == {"maxSurge": 1, "maxUnavailable": 0}
 
 
-def test_ingress_leads_to_the_service_and_lets_large_uploads_through() -> None:
+def test_ingress_leads_to_the_pools_and_lets_large_uploads_through() -> None:
     ingress = find("Ingress")
     host = settings()["ALLOWED_HOSTS"]
     (rule,) = ingress["spec"]["rules"]
-    (path,) = rule["http"]["paths"]
-    backend = path["backend"]["service"]
     assert (rule["host"], ingress["spec"]["tls"][0]["hosts"]) == (host, [host])
     assert urlsplit(settings()["BASE_URL"]).hostname == host
-    assert backend["name"] == find("Service")["metadata"]["name"]
-    assert backend["port"]["name"] == find("Service")["spec"]["ports"][0]["name"]
+    backends = {each["path"]: each["backend"]["service"] for each in rule["http"]["paths"]}
+    assert {path: backend["name"] for path, backend in backends.items()} == {
+        "/v1": "email-validation-api",
+        "/v1/validate/batch": "email-validation-bulk",
+        "/v1/lists": "email-validation-bulk",
+        "/v1/domains": "email-validation-bulk",
+        "/": "email-validation-pages",
+    }
+    for backend in backends.values():
+        (port,) = find("Service", backend["name"])["spec"]["ports"]
+        assert backend["port"]["name"] == port["name"]
     assert settings()["TRUSTED_PROXIES"] == "1"
     annotations = ingress["metadata"]["annotations"]
     limit = int(annotations["nginx.org/client-max-body-size"].removesuffix("m"))

@@ -30,7 +30,7 @@ SETTING = re.compile(r"(?<![\w$<])[A-Z]{2,}(?:_[A-Z]+)+(?!\w)|(?<=`)[A-Z]{4,}(?=
 
 def test_every_documented_command_exists() -> None:
     commands = set(re.findall(r"\bmanage (?:--\S+ )?([a-z_]\w*)", TEXT))
-    in_containers = set(re.findall(r"compose run (?:--\S+ )*app ([a-z_]+)", TEXT))
+    in_containers = set(re.findall(r"compose run (?:--\S+ )*api ([a-z_]+)", TEXT))
     assert len(commands) > 12
     assert len(in_containers) > 3
     assert commands | in_containers <= {*get_commands(), "is"}

@@ -12,6 +12,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
+from tests.lists.list_processes import state_of, wait_until
 from tests.servers.browser import PlainBrowser
 from tests.servers.client import HttpCaller, steady_calls, wait_until_ready
 from tests.servers.dns import FakeDns, dns_server
@@ -20,7 +21,6 @@ from tests.servers.pgbouncer import pgbouncer
 from tests.servers.postgres_machine import PostgresMachine, database_url, postgres_machines
 from tests.servers.product import ROOT, Product, product
 from tests.servers.release import Release
-from tests.validation.lists.list_processes import state_of, wait_until
 
 pytestmark = [pytest.mark.process, pytest.mark.fault]
 

@@ -9,11 +9,14 @@ import ssl
 import subprocess
 import time
 from collections.abc import Iterator
+from contextlib import ExitStack
+from itertools import chain
 from pathlib import Path
 
 import pytest
 
 from apikeys.errors import REFUSALS
+from config.server.pools import POOLS
 from config.settings.content_security_policy import PERMISSIONS_HEADER
 from tests.bench.processes import workers
 from tests.config.server.malformed_requests import CLOSE, HOST, SMUGGLED, UNREADABLE, WRONG_KEY
@@ -137,7 +140,7 @@ def test_page_errors_are_html(proxy: ReverseProxy) -> None:
     assert_error_page(unreadable, "We couldn't read this request")
     large = get("/accounts/login/", "Content-Length: 5000000", method="POST")
     assert_error_page(only(proxy.send(large)), "This form is too large")
-    upload = get("/validation/lists/create/", "Content-Length: 11000000", method="POST")
+    upload = get("/lists/create/", "Content-Length: 11000000", method="POST")
     refused = only(proxy.send(upload))
     assert_error_page(refused, "This form is too large")
     assert b"uploads it in parts" in refused.body
@@ -346,6 +349,24 @@ def test_post_is_never_retried(tmp_path: Path) -> None:
         # A GET charges nothing, so it is retried.
         only(proxy.send(get("/v1/me")))
         assert len(first.requests + second.requests) == 3
+
+
+def test_each_path_is_passed_on_to_its_pool(tmp_path: Path) -> None:
+    response = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
+    paths = {
+        "api": ("/v1", "/v1/validate", "/v1/me", "/%761/validate", "/healthz", "/readyz"),
+        "bulk": ("/v1/validate/batch", "/v1/lists", "/v1/lists/l_1/download", "/v1/domains"),
+        "pages": ("/", "/accounts/login/", "/lists/", "/admin/", "/docs/", "/v12"),
+    }
+    with ExitStack() as stack:
+        upstreams = [stack.enter_context(scripted_upstream(response)) for _ in POOLS]
+        ports = tuple(upstream.port for upstream in upstreams)
+        proxy = stack.enter_context(reverse_proxy(tmp_path, pools=ports))
+        for path in chain(*paths.values()):
+            assert only(proxy.send(get(path))).status == 200
+    for pool, upstream in zip(POOLS, upstreams, strict=True):
+        received = [request.split()[1].decode() for request in upstream.requests]
+        assert received == list(paths[pool])
 
 
 def test_unreachable_upstream_is_skipped(site: Product, tmp_path: Path) -> None:

@@ -9,7 +9,6 @@ from contextlib import ExitStack
 import pytest
 
 from tests.bench.load import Address, Load, build_request, generate
-from tests.bench.reverse_proxy import ENVIRONMENT
 from tests.bench.slow_clients import HALF_A_HEAD, SILENCE, slow_clients
 from tests.servers.keys import make_key
 from tests.servers.product import Product, product
@@ -17,6 +16,7 @@ from tests.servers.reverse_proxy import NAME, ReverseProxy, reverse_proxy
 
 pytestmark = [pytest.mark.process, pytest.mark.fault]
 
+ENVIRONMENT = {"BASE_URL": f"https://{NAME}", "ALLOWED_HOSTS": NAME, "TRUSTED_PROXIES": "1"}
 BODY = b'{"email": "deliverable@sandbox.test"}'
 
 

@@ -27,7 +27,17 @@ from tests.servers.systemd import WebUnit, WorkerUnit
 
 pytestmark = [pytest.mark.process, pytest.mark.fault, pytest.mark.timeout(300)]
 
-PROGRAM = ("accounts", "apikeys", "config", "credits", "runtime", "validation")
+PROGRAM = (
+    "accounts",
+    "apikeys",
+    "config",
+    "credits",
+    "engine",
+    "lists",
+    "reference",
+    "runtime",
+    "validation",
+)
 
 
 @contextmanager

@@ -9,18 +9,18 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.servers.books import fetch_number
-from tests.servers.client import HttpCaller, wait_until_ready
-from tests.servers.keys import make_account, make_key, manage
-from tests.servers.product import Product
-from tests.servers.three_machines import ThreeMachines, three_machines
-from tests.validation.lists.list_processes import (
+from tests.lists.list_processes import (
     change,
     checked_addresses,
     start_list,
     state_of,
     wait_until,
 )
+from tests.servers.books import fetch_number
+from tests.servers.client import HttpCaller, wait_until_ready
+from tests.servers.keys import make_account, make_key, manage
+from tests.servers.product import Product
+from tests.servers.three_machines import ThreeMachines, three_machines
 
 pytestmark = [pytest.mark.process, pytest.mark.fault, pytest.mark.timeout(300)]
 

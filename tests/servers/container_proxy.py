@@ -41,9 +41,9 @@ class ContainerProxy(ReverseProxy):
         process = run_proxy(self.folder)
         assert process.returncode == 0, process.stderr
         text = (self.folder / "written.conf").read_text()
-        # The name of another container, and nginx 1.27.3 to look it up again.
-        text = re.sub(r"resolver 127.*|zone product .*", "", text)
-        text = text.replace("server app:8000 resolve ", "server 127.0.0.1:8000 ")
+        # The names of other containers, and nginx 1.27.3 to look it up again.
+        text = re.sub(r"resolver 127.*|zone .* 64k;", "", text)
+        text = re.sub(r"server (api|bulk|pages):8000 resolve ", "server 127.0.0.1:8000 ", text)
         text = text.replace("user nginx;", "user www-data;").replace("/dev/stdout", "/dev/null")
         text = text.replace(f"{self.folder}/fullchain.pem", f"{self.folder}/proxy.pem")
         return text.replace(f"{self.folder}/privkey.pem", f"{self.folder}/proxy.key")

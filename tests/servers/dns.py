@@ -182,8 +182,10 @@ def packet_server(respond: Callable[[bytes], Iterable[bytes]]) -> Iterator[str]:
     """Start a UDP server that sends the packets that `respond` returns for each packet received."""
     stopped = threading.Event()
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as udp:
-        # Some tests also listen on this port over TCP.
-        udp.bind(("127.0.0.1", free_port()))
+        # Some tests also listen on this port over TCP. Another socket may have it for UDP.
+        while not udp.getsockname()[1]:
+            with suppress(OSError):
+                udp.bind(("127.0.0.1", free_port()))
         udp.settimeout(POLL_SECONDS)
 
         def serve() -> None:

@@ -25,6 +25,14 @@ EXCLUDED = ("doc", "locale", "man")
 APT_SOURCES = ("sources.list", "sources.list.d/debian.sources", "sources.list.d/ubuntu.sources")
 APT_OPTIONS = ("Acquire::Check-Valid-Until", "Acquire::Check-Date", "Acquire::http::Proxy")
 BASES = ROOT / ".pytest_cache" / "image-bases"
+NEXT_MIGRATION = """
+from django.db import migrations
+
+
+class Migration(migrations.Migration):
+    dependencies = [("runtime", "{newest}")]
+    operations = [migrations.RunSQL("CREATE TABLE next_release (id integer)")]
+"""
 BASE, PRODUCT = "localhost/base", "localhost/email-validation"
 
 
@@ -179,39 +187,11 @@ def image_builder(folder: Path) -> Iterator[Builder]:
         builder.remove()
 
 
-def export_commit(commit: str, folder: Path) -> Path:
-    """Write the files of a commit into a new folder."""
+def export_next_release(folder: Path) -> Path:
+    """Write the files of the last commit, and one more migration, into a new folder."""
     folder.mkdir(parents=True)
-    archive = subprocess.run(["git", "archive", commit], cwd=ROOT, capture_output=True, check=True)
+    archive = subprocess.run(["git", "archive", "HEAD"], cwd=ROOT, capture_output=True, check=True)
     subprocess.run(["tar", "-x", "-C", folder], input=archive.stdout, check=True)
+    newest = max((folder / "runtime" / "migrations").glob("0*.py"))
+    newest.with_name("9999_next.py").write_text(NEXT_MIGRATION.format(newest=newest.stem))
     return folder
-
-
-def export_release_before_migration(folder: Path) -> Path:
-    """Write the files of the newest commit that works and whose database differs from today's.
-
-    Within a series that adds a feature to several packages, commits may work only together.
-    """
-    log = ["git", "log", "-10", "--format=%H^", "--", "*/migrations/*.py"]
-    listed = subprocess.run(log, cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    for number, commit in enumerate(listed.split()):
-        tree = export_commit(commit, folder / f"{number}")
-        if _migrations_are_complete(tree):
-            _add_container_files(tree)
-            return tree
-    raise LookupError("No earlier commit with other migrations works.")
-
-
-def _migrations_are_complete(tree: Path) -> bool:
-    command = [sys.executable, "manage.py", "showmigrations", "--verbosity=0"]
-    environment = {"PATH": os.environ["PATH"], "DATA_DIR": str(tree / "var")}
-    process = subprocess.run(command, cwd=tree, env=environment, capture_output=True, check=False)
-    return process.returncode == 0
-
-
-def _add_container_files(tree: Path) -> None:
-    """Add today's Dockerfile to a checkout from before there was one."""
-    if not (tree / "Dockerfile").exists():
-        for name in ("Dockerfile", ".dockerignore"):
-            shutil.copy(ROOT / name, tree)
-        shutil.copytree(ROOT / "deploy" / "container", tree / "deploy" / "container")

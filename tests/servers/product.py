@@ -186,10 +186,7 @@ class Product:
         return match[1]
 
     def wait_for_email(self, to: str, subject: str = "", seconds: float = 60) -> EmailMessage:
-        """Wait until the background worker has written the email, and return the newest match.
-
-        The worker may first have to draw an invoice, which has a low CPU priority.
-        """
+        """Wait until the background worker has written the email, and return the newest match."""
         deadline = time.monotonic() + seconds
         others: set[Path] = set()
         while time.monotonic() < deadline:

@@ -23,7 +23,7 @@ LIBRARIES = (
     *("argon2", "cryptography.fernet", "dns.resolver", "django.contrib.auth.hashers"),
     *("django.core.management", "django.db.models", "django.forms", "django.template.response"),
     *("django.contrib.staticfiles.storage", "drf_spectacular", "email_validator", "psycopg_pool"),
-    *("prometheus_client", "publicsuffixlist", "pygments", "whitenoise.middleware"),
+    *("prometheus_client", "pygments", "whitenoise.middleware"),
 )
 
 

@@ -16,7 +16,7 @@ from django.db import migrations
 class Migration(migrations.Migration):
     atomic = {atomic}
     initial = True
-    dependencies = [("validation", "0001_initial"), ("credits", "0003_append_only_ledger")]
+    dependencies = [("validation", "0001_initial"), ("credits", "0001_initial")]
     operations = [migrations.RunSQL({statement!r})]
 """
 

@@ -33,12 +33,14 @@ def nginx_program() -> str:
 
 
 class ReverseProxy:
-    def __init__(self, folder: Path, *ports: int, **changed: str) -> None:
-        """Start nginx in front of the products on these ports.
+    def __init__(
+        self, folder: Path, *ports: int, pools: tuple[int, ...] = (), **changed: str
+    ) -> None:
+        """Start nginx in front of the products on these ports, or of one with pools.
 
         `changed` overrides directives of the shipped file, such as proxy_read_timeout.
         """
-        self.folder = folder
+        self.folder, self.pools = folder, pools
         self.port, self.plain_port = free_port(), free_port()
         self.error_log, self.access_log = folder / "error.log", folder / "access.log"
         folder.mkdir(parents=True, exist_ok=True)
@@ -55,8 +57,11 @@ class ReverseProxy:
         text = text.replace("listen 443", f"listen 127.0.0.1:{self.port}")
         text = text.replace("listen 80", f"listen 127.0.0.1:{self.plain_port}")
         text = re.sub(
-            r"server 127\.0\.0\.1:8000(.*;)",
-            lambda match: "\n".join(f"server 127.0.0.1:{port}{match[1]}" for port in ports),
+            r"server 127\.0\.0\.1:800(\d)(.*;)",
+            lambda match: "\n".join(
+                f"server 127.0.0.1:{port}{match[2]}"
+                for port in ports or [self.pools[int(match[1])]]
+            ),
             text,
         )
         text = text.replace("/etc/ssl/certs/validation.example.pem", f"{self.folder}/proxy.pem")
@@ -123,8 +128,10 @@ class ReverseProxy:
 
 
 @contextmanager
-def reverse_proxy(folder: Path, *ports: int, **changed: str) -> Iterator[ReverseProxy]:
-    running = ReverseProxy(folder, *ports, **changed)
+def reverse_proxy(
+    folder: Path, *ports: int, pools: tuple[int, ...] = (), **changed: str
+) -> Iterator[ReverseProxy]:
+    running = ReverseProxy(folder, *ports, pools=pools, **changed)
     try:
         yield running
     finally:

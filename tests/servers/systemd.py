@@ -9,8 +9,9 @@ from pathlib import Path
 from tests.servers.product import ROOT, Product
 
 UNITS = ROOT / "deploy" / "systemd"
-WEB, WORKER = "email-validation-web.service", "email-validation-worker.service"
-# A template: each instance is one process.
+WORKER = "email-validation-worker.service"
+# Templates: each instance is a pool of web workers, or one process.
+WEB = "email-validation-web@.service"
 LISTS, FIRST_LISTS = "email-validation-lists@.service", "email-validation-lists@1.service"
 
 
@@ -28,7 +29,7 @@ class WebUnit(Product):
     def __init__(self, folder: Path, program: Path = ROOT, **environment: str) -> None:
         """Start the web unit, with its program in this folder."""
         self.program = program
-        super().__init__(folder, errors=None, **environment)
+        super().__init__(folder, errors=None, WEB_POOL="api", **environment)
 
     def launch(self, output: int, errors: int) -> "subprocess.Popen[bytes]":
         for command in commands(WEB, "ExecStartPre"):

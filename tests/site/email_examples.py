@@ -1,7 +1,7 @@
 """An example of every email of the product, by template. Each is queued as the product does it."""
 
 from collections.abc import Callable
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime
 from functools import partial
 from typing import Any
 
@@ -15,17 +15,18 @@ from apikeys.credit_limits import CreditUse
 from apikeys.models import ApiKey
 from apikeys.services import create_key
 from credits import emails as credit_emails
-from credits.models import AutomaticOrder, Order, Pack, Plan
+from credits.models import AutomaticOrder, Order, OrderKind, Pack, Plan
 from credits.orders.buyers import Buyer
 from credits.orders.fulfillment import fulfill_order
 from credits.orders.placement import place_order
 from credits.orders.quotes import quote
 from credits.orders.refunds import refund_order
+from lists import emails as list_emails
+from lists.models import AddressList
+from lists.models.states import ListState
 from runtime.mail.outbox import Mail
 from tests.validation.feedback.factory import make_feedback
 from validation.feedback.emails import queue_feedback_answered
-from validation.lists import emails as list_emails
-from validation.models import AddressList
 
 MOMENT = datetime(2026, 11, 3, 9, 5, tzinfo=UTC)
 # As allauth adds it to its notices.
@@ -158,7 +159,7 @@ class Examples:
         plan = Plan.objects.get(code="growth")
         bought = quote(self.account, plan)
         order = place_order(quote=bought, buyer=Buyer("The Shop Ltd"), actor=self.owner)
-        order.kind = Order.Kind.RENEWAL
+        order.kind = OrderKind.RENEWAL
         order.period_start, order.period_end = date(2026, 12, 3), date(2027, 1, 3)
         credit_emails.queue_invoice(order=order)
 
@@ -181,10 +182,8 @@ class Examples:
             "apikeys/mails/key_rotated": lambda: key_emails.queue_key_rotated(
                 key=self._key(expires_at=MOMENT), replacement=self._key(), actor=self.owner
             ),
-            "validation/mails/list_completed": lambda: list_emails.queue_list_completed(
-                self._list()
-            ),
-            "validation/mails/list_failed": lambda: list_emails.queue_list_failed(self._list()),
+            "lists/mails/list_failed": lambda: list_emails.queue_list_failed(self._list()),
+            "lists/mails/list_results": lambda: list_emails.queue_list_results(self._list(), 33),
             "validation/mails/feedback_answered": self._answer,
         }
 
@@ -203,13 +202,14 @@ class Examples:
             account=self.account,
             name="customers.csv",
             created_by=self.owner.email,
+            state=ListState.RECHECKING,
+            recheck_at=MOMENT,
             addresses=12_480,
             deliverable=9_876,
             risky=1_240,
             undeliverable=1_331,
             unknown=33,
             error_message="Something went wrong on our side. You were not charged for the rest.",
-            expires_at=MOMENT + timedelta(days=30),
         )
 
     def _answer(self) -> None:

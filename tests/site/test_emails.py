@@ -76,14 +76,11 @@ def test_every_email_is_stored_on_each_database(owner: User, account: Account) -
         assert mail.html, template
 
 
-def test_every_email_has_a_subject_a_preheader_and_a_reason(mail: Mail) -> None:
+def test_every_email_has_a_subject_a_preheader_and_the_layout(mail: Mail) -> None:
     assert mail.subject
     preheader = re.search(r'<div style="display:none[^>]*>\s*(\S.*?)\s*&#8199;', mail.html, re.S)
     assert preheader, mail.html
     assert "You're receiving this email because" in mail.text
-
-
-def test_layout_names_product_language_and_support(mail: Mail) -> None:
     assert '<html lang="en">' in mail.html
     assert '<meta name="color-scheme" content="light dark">' in mail.html
     for text in (mail.text, visible_text(mail.html)):
@@ -95,15 +92,12 @@ def test_email_loads_nothing(mail: Mail) -> None:
     assert not re.search(r"<img|<link|<script|url\(|@import|src=", mail.html)
 
 
-def test_email_has_one_button_at_most_and_its_url_in_both_parts(mail: Mail) -> None:
+def test_email_has_one_button_at_most_and_its_links_in_both_parts(mail: Mail) -> None:
     buttons = re.findall(r'<a class="email-button" href="([^"]*)"', mail.html)
     assert len(buttons) <= 1
     for url in map(unescape, buttons):
         assert f"\n{url}\n" in mail.text
         assert url in visible_text(mail.html)
-
-
-def test_links_of_the_html_are_lines_of_the_text(mail: Mail) -> None:
     links = set(map(unescape, re.findall(r'href="([^"]*)"', mail.html)))
     lines = {line for line in mail.text.splitlines() if line.startswith("http")}
     # The last line is the product's URL, which isn't linked in HTML.
@@ -117,17 +111,11 @@ def test_text_and_html_state_the_same_facts(mail: Mail) -> None:
     assert {word for word in missing if word.rstrip(":") not in html} == set()
 
 
-def test_no_template_syntax_or_escaping_is_left(mail: Mail) -> None:
+def test_no_template_syntax_broken_sentence_or_ungrouped_number_is_left(mail: Mail) -> None:
     for part in (mail.subject, mail.text, visible_text(mail.html)):
         assert not LEFTOVER.search(part), part
         assert "\n\n\n" not in mail.text
-
-
-def test_no_sentence_is_broken_at_the_end_of_a_template_line(mail: Mail) -> None:
     assert not re.search(r"<br>(?!http)[a-z]", mail.html)
-
-
-def test_numbers_are_grouped(mail: Mail) -> None:
     # The operator writes the payment details.
     for part in (mail.subject, mail.text.replace(settings.INVOICE_PAYMENT_DETAILS, "")):
         assert not UNGROUPED_NUMBER.search(part), part
@@ -142,7 +130,7 @@ def test_text_on_dark_background_has_its_dark_color(mail: Mail) -> None:
 
 
 def test_amounts_of_the_text_part_are_aligned(owner: User, account: Account) -> None:
-    text = Examples(owner, account).queue("validation/mails/list_completed").text
+    text = Examples(owner, account).queue("lists/mails/list_results").text
     rows = [line for line in text.splitlines() if re.fullmatch(r"\w+ +[\d,]+", line)]
     assert len(rows) == 5
     assert len({len(row) for row in rows}) == 1

@@ -9,6 +9,7 @@ from django.test import Client
 from pytest_django import Settings
 
 from accounts.models import Account, User
+from reference.docs import search_views
 from tests.servers.product import ROOT
 from tests.support.hostile_text import (
     INVISIBLE,
@@ -18,7 +19,6 @@ from tests.support.hostile_text import (
     find_text_columns,
 )
 from tests.support.pages import all_pages, browser_for, populate_account
-from validation.docs import search_views
 
 pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 
@@ -34,7 +34,7 @@ OPEN = {
     *("accounts/password/reset/key/done/", "accounts/confirm-email/", "accounts/2fa/authenticate/"),
     "accounts/^password/reset/key/(?P<uidb36>[0-9A-Za-z]+)-(?P<key>.+)/$",
     "accounts/login/code/confirm/",
-    *("robots.txt", "sitemap.xml", "validation/try/"),
+    *("robots.txt", "sitemap.xml", "reference/try/"),
 }
 STATIC = ROOT / "static"
 PAGES = [page for page in all_pages().values() if not page.is_api]

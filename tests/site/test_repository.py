@@ -2,6 +2,7 @@
 
 import re
 import subprocess
+import tomllib
 from functools import cache
 
 import pytest
@@ -13,9 +14,11 @@ TOP_LEVEL = {
     *("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md"),
     *(".ci", ".editorconfig", ".gitattributes", ".gitignore"),
     *("config", "validation", "credits", "apikeys", "accounts", "runtime"),
-    *("templates", "static", "tests", "docs", "deploy"),
+    *("templates", "static", "tests", "docs", "deploy", "tools", "engine", "lists", "reference"),
     *("Dockerfile", ".dockerignore", "compose.yaml"),
 }
+# What doesn't ship, and code samples.
+NOT_PRODUCT = {"tests", "tools", "clients", "docs", "deploy", "templates", "var"}
 # Written so that the patterns don't match this file.
 INDEX_HOSTS = ("p[y]pi\\.org", "python[h]osted", "registry\\.np[m]js", "deb\\.de[b]ian")
 MACHINE_PATHS = ("/ro[o]t/", "/ho[m]e/\\w", "/wo[r]k/", "/Us[e]rs/")
@@ -25,7 +28,8 @@ DOCS = [
     "README.md",
     "CONTRIBUTING.md",
     "SECURITY.md",
-    *(f"docs/{p.name}" for p in ROOT.glob("docs/*.md")),
+    "tests/README.md",
+    *(str(path.relative_to(ROOT)) for path in ROOT.glob("docs/**/*.md")),
 ]
 FILE_NAME = re.compile(r"\w[\w./-]*\.(?:py|html|css|js|conf|md|txt|toml)")
 FOLDER_NAME = re.compile(rf"(?:{'|'.join(sorted(TOP_LEVEL))})(?:/[\w-]+)+/?")
@@ -70,6 +74,26 @@ def test_production_and_development_pin_the_same_versions() -> None:
 
 def test_top_level_holds_only_planned_entries() -> None:
     assert {name.split("/")[0] for name in tracked_files()} <= TOP_LEVEL
+
+
+def count_product_lines() -> int:
+    """Count lines of Python, without migrations, which are never rewritten."""
+    files = (file.relative_to(ROOT) for file in (*ROOT.glob("*.py"), *ROOT.glob("[!.]*/**/*.py")))
+    return sum(
+        len((ROOT / file).read_text().splitlines())
+        for file in files
+        if file.parts[0] not in NOT_PRODUCT and "migrations" not in file.parts
+    )
+
+
+def test_product_stays_within_its_line_budget() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    budget, lines = project["tool"]["product"]["max_python_lines"], count_product_lines()
+    assert lines <= budget, (
+        f"The product has {lines:,} lines of Python, {lines - budget:,} more than its budget. "
+        "Delete what is no longer worth its lines. If all of it is, raise max_python_lines in "
+        "pyproject.toml in a commit that says what the new lines give."
+    )
 
 
 def test_make_explains_every_target() -> None:

@@ -62,25 +62,19 @@ def test_each_group_of_threats_has_a_table(group: str) -> None:
     assert len(read_table(f"### {group}")) >= 7
 
 
-def test_every_threat_has_a_test() -> None:
+def test_every_threat_is_listed_once_and_has_a_test() -> None:
     assert len(threats()) >= 70
     for threat, tests in threats():
         assert find_tests(tests), threat
-
-
-def test_no_threat_is_listed_twice() -> None:
     names = [threat for threat, _ in threats()]
     assert len(names) == len(set(names))
 
 
-def test_every_referenced_test_exists() -> None:
+def test_every_reference_is_to_another_test_that_exists() -> None:
     for reference in find_tests(PAGE):
         file, _, name = reference.partition("::")
         assert (ROOT / file).name.startswith("test_"), reference
         assert name in collect_tests(ROOT / file), reference
-
-
-def test_no_line_references_a_test_twice() -> None:
     for line in PAGE.splitlines():
         references = find_tests(line)
         assert len(references) == len(set(references)), line

@@ -15,5 +15,6 @@ def test_no_line_of_a_template_is_too_long() -> None:
         f"{path.relative_to(ROOT)}:{number}"
         for path in sorted(templates)
         for number, line in enumerate(path.read_text().splitlines(), 1)
-        if len(line) > MAX_LENGTH
+        # A row of a Markdown table is one line.
+        if len(line) > MAX_LENGTH and not line.startswith("| ")
     ]

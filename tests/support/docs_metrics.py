@@ -34,7 +34,7 @@ def load_all_metrics() -> list[DefinedMetric]:
     """Import every module, because importing one registers its metrics, and return all metrics."""
     # Modules named admin replace the libraries' admin pages, which have to be registered first.
     autodiscover()
-    for app in ("runtime", "accounts", "apikeys", "credits", "validation"):
+    for app in ("runtime", "accounts", "apikeys", "credits", "validation", "lists", "reference"):
         for module in pkgutil.walk_packages([str(ROOT / app)], f"{app}."):
             importlib.import_module(module.name)
     # prometheus_client's own collectors, which the product doesn't export, are of other classes.

@@ -3,12 +3,12 @@
 import json
 import sys
 
+from engine.domain_data import DATA_FOLDER, read_data_file
+from engine.syntax.errors import SYNTAX_MESSAGES
+from engine.verdicts.reason_texts import reasons_by_verdict
+from engine.verdicts.score import MAX_SCORES, MIN_SCORES, WEIGHTS
 from tests.bench.table import markdown, write_between_markers
 from tests.servers.product import ROOT
-from validation.engine.domain_data import DATA_FOLDER, read_data_file
-from validation.engine.syntax.errors import MESSAGES
-from validation.engine.verdicts.reason_texts import reasons_by_verdict
-from validation.engine.verdicts.score import MAX_SCORES, MIN_SCORES, WEIGHTS
 
 DOCUMENT = ROOT / "docs" / "validation.md"
 
@@ -18,7 +18,7 @@ def render_tables() -> dict[str, str]:
         "reasons": markdown([["verdict", "reason", "meaning", "what to do"], *_reasons()]),
         "score": markdown([["fact", "points"], *_points()]),
         "syntax errors": markdown(
-            [["code", "message"], *([f"`{code}`", text] for code, text in MESSAGES.items())]
+            [["code", "message"], *([f"`{code}`", text] for code, text in SYNTAX_MESSAGES.items())]
         ),
         "lists": markdown(
             [["list", "entries", "source", "version", "date", "license"], *_domain_data()]

@@ -8,7 +8,7 @@ from django.db import models
 from accounts.models import Account
 
 APP_LABELS = (
-    *("runtime", "accounts", "apikeys", "credits", "validation"),
+    *("runtime", "accounts", "apikeys", "credits", "validation", "lists"),
     *("account", "mfa", "usersessions"),
 )
 MARKUP = "'\"><script>alert(1)</script>"
@@ -38,9 +38,9 @@ USER_TEXT: dict[str, list[str]] = {
     "credits.SavedCard": ["provider_card", "provider_customer", "brand", "last_four"],
     "credits.StaffGrant": ["reason"],
     "credits.Subscription": ["provider_customer", "provider_subscription", "provider_plan"],
-    "validation.AddressList": ["name", "created_by", "error_message"],
+    "lists.AddressList": ["name", "created_by", "error_message"],
     "validation.Feedback": ["domain", "sent_by", "answer"],
-    "validation.ListDomain": ["domain"],
+    "lists.ListDomain": ["domain"],
     "validation.ListedDomain": ["domain", "reason"],
     "validation.LogEntry": ["path", "address", "domain"],
 }
@@ -81,19 +81,21 @@ SYSTEM_TEXT: dict[str, list[str]] = {
     # Only letters, digits, hyphens and periods: they are parsed like the domains of addresses.
     "validation.AccountDomains": ["allowed", "denied"],
     "validation.LostCharge": ["result_id"],
-    "validation.Replay": ["key_digest", "email_digest", "address_hash", "batch_hashes", "body"],
-    "validation.AddressList": [
-        *("public_id", "state", "error_code", "content_type", "delimiter", "dedupe"),
+    "validation.Replay": ["result_id", "address_hashes"],
+    "lists.AddressList": [
+        *("public_id", "state", "error_code", "content_type", "encoding", "delimiter", "dedupe"),
         # Shown only by the API.
         "metadata",
+        # Numbers by reason, and domains that the engine has parsed.
+        *("progress_marks", "reasons", "typos"),
     ],
     "validation.Feedback": [
         *("public_id", "result_id", "verdict", "reason", "expected", "state", "address_hash"),
         # Encrypted.
         "packed",
     ],
-    "validation.ListPart": ["sha256"],
-    "validation.ListDomain": ["route"],
+    "lists.ListPart": ["sha256"],
+    "lists.ListDomain": ["route"],
     "validation.ListedDomain": ["kind"],
     "validation.StoredResult": ["result_id", "packed"],
     "validation.LogEntry": [

@@ -35,15 +35,16 @@ from credits.orders.buyers import Buyer
 from credits.orders.placement import place_order
 from credits.orders.quotes import quote
 from credits.wallet.holds import hold_credits
+from lists.models import AddressList
+from lists.processing.running import work_once
+from lists.uploads.options import ListOptions
+from lists.uploads.services import upload_list
 from runtime.dates import to_microseconds
 from runtime.mail import outbox
 from runtime.models import Lease
 from tests.support.api_client import ApiClient
 from tests.validation.feedback.factory import make_feedback
-from validation.lists.processing.running import work_once
-from validation.lists.services import upload_list
-from validation.lists.uploads.options import ListOptions
-from validation.models import AccountDomains, AddressList, ListedDomain, LogEntry
+from validation.models import AccountDomains, ListedDomain, LogEntry
 
 INVITED = "invited@shop.example"
 _PLACEHOLDER = re.compile(r"<(?:\w+:)?(\w+)>|\(\?P<(\w+)>(?:\(.*?\)|[^()])*\)")

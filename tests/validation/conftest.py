@@ -1,28 +1,4 @@
-from collections.abc import Iterator
-
-import pytest
-from pytest_django import Settings
-
-from accounts.engine import get_engine
-from tests.servers.dns import FakeDns, dns_server
+from tests.support.engine_dns import fake_dns, patient_dns
 from tests.support.frozen_minute import freeze_time_but_not_processes
 
-__all__ = ["freeze_time_but_not_processes"]
-
-
-@pytest.fixture
-def fake_dns(settings: Settings) -> Iterator[FakeDns]:
-    """The DNS that the API's engine asks."""
-    scripted = FakeDns()
-    with dns_server(scripted) as server:
-        settings.DNS_RESOLVERS = [server]
-        get_engine.cache_clear()
-        yield scripted
-    get_engine.cache_clear()
-
-
-@pytest.fixture
-def patient_dns(settings: Settings, fake_dns: FakeDns) -> FakeDns:
-    """Return the DNS, asked without repeating a query that a busy machine answers late."""
-    settings.DNS_TIMEOUT = 30
-    return fake_dns
+__all__ = ["fake_dns", "freeze_time_but_not_processes", "patient_dns"]

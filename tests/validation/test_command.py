@@ -35,7 +35,7 @@ def test_engine_works_without_django() -> None:
     """The docs describe how to use it from a script."""
     script = (
         "import sys\n"
-        "from validation.engine.check import Engine\n"
+        "from engine.check import Engine\n"
         "print(Engine().check('jane@example.com').reason)\n"
         "assert 'django' not in sys.modules\n"
     )

@@ -11,6 +11,7 @@ from pytest_django import Settings
 
 from accounts.engine import get_engine
 from config.health import OPTIONAL, REQUIRED
+from engine.dns import trust
 from tests.servers.dns import (
     Behavior,
     FakeDns,
@@ -20,7 +21,6 @@ from tests.servers.dns import (
     wildcard,
 )
 from tests.support.api_client import ApiClient
-from validation.engine.dns import trust
 from validation.models import LogEntry
 
 pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]

@@ -14,10 +14,10 @@ from accounts.models import Account
 from apikeys.services import create_key
 from apikeys.throttling import limits
 from config.settings.caches import cache_settings
+from tests.engine.hostile_domains import endless_aliases
 from tests.servers.dns import FakeDns, dns_server
 from tests.servers.redis import redis
 from tests.support.api_client import ApiClient
-from tests.validation.engine.hostile_domains import endless_aliases
 from validation.lookup_limits import ExhaustedLookups, exhausted_lookups
 
 pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
@@ -75,17 +75,13 @@ def test_cached_domains_are_unaffected(
     assert (known["verdict"], known["credits"]["charged"]) == ("deliverable", 1)
 
 
-def test_addresses_that_need_no_lookup_get_their_verdict(
-    caller: ApiClient, account: Account, fake_dns: FakeDns
+def test_addresses_without_a_lookup_and_other_accounts_are_unaffected(
+    caller: ApiClient, account: Account, fake_dns: FakeDns, stranger: Any
 ) -> None:
     exhaust_lookups(account)
     assert validate(caller, "no address")["reason"] == "invalid_syntax"
     disposable = validate(caller, "jane@mailinator.com")
     assert (disposable["reason"], disposable["retry_after_s"]) == ("disposable", None)
-
-
-def test_another_account_is_unaffected(account: Account, stranger: Any, fake_dns: FakeDns) -> None:
-    exhaust_lookups(account)
     other = stranger.memberships.get().account
     secret = create_key(account=other, name="Their server", actor=stranger)[1]
     assert validate(ApiClient(secret), "jane@shop.com")["verdict"] == "deliverable"

@@ -3,8 +3,8 @@
 import pytest
 
 from apikeys.errors import REFUSALS, SAMPLE_PARAMS
+from engine.verdicts.reasons import VERDICT_BY_REASON, Verdict
 from tests.support.api_client import ApiClient, error_code
-from validation.engine.verdicts.reasons import VERDICT_BY_REASON, Verdict
 
 pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 

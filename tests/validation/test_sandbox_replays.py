@@ -1,14 +1,17 @@
 """The limit on stored sandbox replays, which are free, per account."""
 
 from datetime import timedelta
+from uuid import UUID
 
 import pytest
 from django.utils import timezone
 
 from accounts.models import Account, User
+from accounts.services import change_log_days
 from apikeys.services import create_key
 from tests.support.api_client import ApiClient
-from validation.models import MAX_SANDBOX_REPLAYS, Replay
+from validation.ids import new_result_id
+from validation.models import MAX_SANDBOX_REPLAYS, Replay, StoredResult
 
 pytestmark = pytest.mark.django_db
 
@@ -21,18 +24,18 @@ def fill(account: Account, *, sandbox: int, paid: int = 0) -> None:
     Replay.objects.bulk_create(
         Replay(
             account=account,
-            key_digest=f"{number:064}",
-            email_digest="0" * 64,
-            body="{}",
-            is_sandbox=number < sandbox,
+            key_digest=UUID(int=number),
+            request_digest=UUID(int=0),
+            result_id=new_result_id(),
+            is_free=number < sandbox,
             created_at=started_at + timedelta(seconds=number),
         )
         for number in range(sandbox + paid)
     )
 
 
-def stored(account: Account, *, sandbox: bool = True) -> list[str]:
-    rows = Replay.objects.filter(account=account, is_sandbox=sandbox).order_by("created_at")
+def stored(account: Account, *, sandbox: bool = True) -> list[UUID]:
+    rows = Replay.objects.filter(account=account, is_free=sandbox).order_by("created_at")
     return list(rows.values_list("key_digest", flat=True))
 
 
@@ -41,7 +44,7 @@ def test_oldest_sandbox_replay_is_deleted_at_the_limit(caller: ApiClient, accoun
     first = caller.validate(SANDBOX, Idempotency_Key="new")
     digests = stored(account)
     assert len(digests) == MAX_SANDBOX_REPLAYS
-    assert digests[0] == f"{1:064}"
+    assert digests[0] == UUID(int=1)
     again = caller.validate(SANDBOX, Idempotency_Key="new")
     assert (again.content, again.headers["Idempotent-Replayed"]) == (first.content, "true")
 
@@ -50,6 +53,19 @@ def test_sandbox_replays_above_the_limit_are_deleted(caller: ApiClient, account:
     fill(account, sandbox=MAX_SANDBOX_REPLAYS + 7)
     caller.validate(SANDBOX, Idempotency_Key="new")
     assert len(stored(account)) == MAX_SANDBOX_REPLAYS
+
+
+def test_responses_above_the_limit_are_deleted_if_the_account_stores_nothing(
+    caller: ApiClient, account: Account, owner: User
+) -> None:
+    change_log_days(account=account, days=0, actor=owner)
+    fill(account, sandbox=MAX_SANDBOX_REPLAYS)
+    StoredResult.objects.bulk_create(
+        StoredResult(result_id=result_id, account=account, packed="")
+        for result_id in Replay.objects.values_list("result_id", flat=True)
+    )
+    caller.validate(SANDBOX, Idempotency_Key="new")
+    assert StoredResult.objects.count() == MAX_SANDBOX_REPLAYS
 
 
 def test_paid_replays_are_not_limited(caller: ApiClient, account: Account) -> None:
@@ -73,5 +89,5 @@ def test_replays_of_another_account_stay(
 def test_no_replay_is_deleted_below_the_limit(caller: ApiClient, account: Account) -> None:
     fill(account, sandbox=MAX_SANDBOX_REPLAYS - 1)
     caller.validate(SANDBOX, Idempotency_Key="new")
-    assert stored(account)[0] == f"{0:064}"
+    assert stored(account)[0] == UUID(int=0)
     assert len(stored(account)) == MAX_SANDBOX_REPLAYS

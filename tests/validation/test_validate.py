@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
+from engine.verdicts.finding import CHECKS
 from tests.support.api_client import ApiClient, error_code
-from validation.engine.verdicts.finding import CHECKS
 from validation.results.serializers import ResultSerializer
 
 pytestmark = pytest.mark.django_db
@@ -120,6 +120,18 @@ def test_email_of_the_wrong_type_or_length_is_an_invalid_field(
     caller: ApiClient, email: Any
 ) -> None:
     assert refusal(caller.validate(email)) == (400, "invalid_field", "email")
+
+
+@pytest.mark.parametrize(
+    ("body", "code"),
+    [(b'{"email": ["a", "b"]}', "invalid_field"), (b'{"emails": ["a", "b"]}', "missing_field")],
+)
+def test_several_addresses_are_refused_with_a_pointer_to_batches(
+    caller: ApiClient, body: bytes, code: str
+) -> None:
+    response = caller.send(body)
+    assert refusal(response) == (400, code, "email")
+    assert "use POST /v1/validate/batch" in response.json()["error"]["message"]
 
 
 def test_number_too_large_for_a_float_is_an_invalid_field(caller: ApiClient) -> None:

@@ -1,5 +1,3 @@
-"""The form of the playground that takes a batch."""
-
 import re
 
 from django import forms
@@ -12,7 +10,7 @@ _LINE_BREAK = re.compile(r"\r\n|\r|\n")
 
 
 class BatchForm(forms.Form):
-    """Accepts any text on each line, as the API does: an invalid address is a result."""
+    """Accepts any text, as the API does: an invalid address is a result."""
 
     emails = forms.CharField(
         label="Addresses",
@@ -34,7 +32,6 @@ class BatchForm(forms.Form):
     )
 
     def clean_emails(self) -> dict[int, str]:
-        """Return the addresses by line number."""
         text: str = self.cleaned_data["emails"]
         lines = enumerate(map(str.strip, _LINE_BREAK.split(text)), 1)
         addresses = {number: line for number, line in lines if line}

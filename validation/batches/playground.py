@@ -1,5 +1,3 @@
-"""Run an API batch from the dashboard, as validation/playground.py does for one address."""
-
 from collections.abc import Sequence
 
 from accounts.models import Account
@@ -13,18 +11,17 @@ from validation.playground import PlaygroundCall, PlaygroundResponse, check_pric
 
 
 def send_batch(request: AccountRequest, emails: Sequence[str]) -> PlaygroundResponse:
-    return send(request, lambda call: _validate_batch(call, emails))
+    def validate(call: PlaygroundCall) -> ValidationResponse:
+        account = call.caller.account
+        usage = consume_rest_of_batch([limits.account_bucket(account)], len(emails))
+        if usage is not None:
+            call.rate_limit = usage
+            if usage.refused:
+                raise rate_limit_exceeded(usage, needed=len(emails) - 1)
+        check_price(account, services.price_of_batch(emails))
+        return services.validate_batch(caller=call.caller, emails=emails, idempotency_key=None)
 
-
-def _validate_batch(call: PlaygroundCall, emails: Sequence[str]) -> ValidationResponse:
-    account = call.caller.account
-    usage = consume_rest_of_batch([limits.account_bucket(account)], len(emails))
-    if usage is not None:
-        call.rate_limit = usage
-        if usage.refused:
-            raise rate_limit_exceeded(usage, needed=len(emails) - 1)
-    check_price(account, services.price_of_batch(emails))
-    return services.validate_batch(caller=call.caller, emails=emails, idempotency_key=None)
+    return send(request, validate)
 
 
 def request_urls(account: Account, batch_id: str) -> dict[str, str]:

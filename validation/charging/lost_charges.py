@@ -1,7 +1,6 @@
-"""Refund charges that were stored although the request ended in a 503.
+"""Refund charges that were stored although the connection was lost during COMMIT.
 
-The connection to the database was lost during COMMIT, so the caller got no result. The request log
-shows whether the charge was stored: its row is written in the same transaction.
+The request ended in a 503. Its row in the request log shows whether the charge was stored.
 """
 
 import logging
@@ -12,7 +11,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from accounts.models import Account
-from credits.models import LedgerEntry
+from credits.models import EntryKind, LedgerEntry
 from credits.services import post_entry
 from credits.wallet.charges import Charge, refund
 from runtime.database.write_behind import WriteBuffer
@@ -20,8 +19,7 @@ from validation.models import LogEntry, LostCharge, StoredResult
 
 logger = logging.getLogger(__name__)
 
-# A COMMIT can still be under way if the server is frozen or the network is cut. No operating system
-# retransmits a packet for longer than this.
+# After this, no COMMIT is under way: no operating system retransmits a packet for longer.
 MAX_COMMIT_DELAY = timedelta(hours=1)
 
 
@@ -33,12 +31,12 @@ class _UncertainCharge(NamedTuple):
 
 
 def record_lost_charge(account: Account, result_id: str, cost: int) -> None:
-    """Queue the charge: this process writes it once the database is available again."""
+    """Queue the charge, to write it once the database is available again."""
     buffer.add(_UncertainCharge(account.pk, result_id, cost, bool(account.log_retention_days)))
 
 
 def settle_lost_charges() -> None:
-    """Daily job: refunds charges whose log row was not stored yet when they were recorded."""
+    """Refund charges whose COMMIT was still under way when they were recorded. A daily job."""
     latest_certain = timezone.now() - MAX_COMMIT_DELAY
     for charge in LostCharge.objects.order_by("pk"):
         if not _refund_if_stored(charge) and charge.created_at <= latest_certain:
@@ -46,7 +44,7 @@ def settle_lost_charges() -> None:
 
 
 def _write(charges: list[_UncertainCharge]) -> None:
-    """Refund the charges found in the request log. Safe to call twice with the same charges."""
+    """Refund the charges found in the request log. A second call refunds nothing."""
     logged = [charge for charge in charges if charge.has_log]
     LostCharge.objects.bulk_create(
         [LostCharge(account_id=charge.account_id, result_id=charge.result_id) for charge in logged],
@@ -57,35 +55,31 @@ def _write(charges: list[_UncertainCharge]) -> None:
         _refund_if_stored(lost_charge)
     for charge in charges:
         if not charge.has_log:
-            _grant_credits(charge)
+            # There is no row to check, so the account gets the credit in any case.
+            post_entry(
+                account=Account.objects.get(pk=charge.account_id),
+                kind=EntryKind.GRANT,
+                amount=charge.cost,
+                source=f"{LedgerEntry.LOST_CHARGE}{charge.result_id}",
+                actor=None,
+                reason="Credit for a request whose response was lost in an outage",
+            )
 
 
 @transaction.atomic
 def _refund_if_stored(charge: LostCharge) -> bool:
-    # The row lock lets one process refund. The next one finds the cost set to 0.
+    # The lock lets one process refund: the next one finds a cost of 0.
     entries = LogEntry.objects.with_result(charge.result_id).filter(account=charge.account_id)
     entry = entries.filter(cost__gt=0).select_for_update().first()
     if entry is None:
         return False
     refund(Charge(entry.account, entry.key, entry.verdict, entry.cost, 0), entry.at)
     LogEntry.objects.filter(pk=entry.pk).update(cost=0)
-    # It says that a credit was charged. All results of a batch are refunded.
+    # Stored results say that a credit was charged. All results of a batch are refunded.
     StoredResult.objects.filter(result_id__in=[charge.result_id, entry.batch_id]).delete()
     charge.delete()
     logger.info("Refunded the charge of %s, whose response was lost", charge.result_id)
     return True
-
-
-def _grant_credits(charge: _UncertainCharge) -> None:
-    """Credit an account without a request log in any case: there's no row to check."""
-    post_entry(
-        account=Account.objects.get(pk=charge.account_id),
-        kind=LedgerEntry.Kind.GRANT,
-        amount=charge.cost,
-        source=f"{LedgerEntry.LOST_CHARGE}{charge.result_id}",
-        actor=None,
-        reason="Credit for a request whose response was lost in an outage",
-    )
 
 
 buffer: WriteBuffer[_UncertainCharge] = WriteBuffer(_write)

@@ -1,38 +1,41 @@
 """Charge the account for a finding, log the request and store the result, in one transaction.
 
-Requests that reach this point at the same time share a transaction, because the transaction is most
-of what a metered call costs. A validation that can't share it waits in its account's queue: the
-account can't pay for all of its validations, another transaction holds its wallet, the key has a
-credit limit, or the request has an Idempotency-Key. So no account delays the others.
+Concurrent requests share one. A validation that can't share it waits in its account's queue, so no
+account delays the others: the balance doesn't cover all, another transaction holds the wallet, the
+key has a credit limit, or there is an Idempotency-Key.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from weakref import WeakValueDictionary
 
-from django.db import DatabaseError, OperationalError
+from django.db import DatabaseError, IntegrityError, OperationalError
 from django.utils import timezone
+from django.utils.functional import cached_property
 
-from accounts.models import Account
 from apikeys.rest.responses import render
 from credits.wallet.charges import (
     Charge,
     InsufficientCredits,
     charge_account,
-    charge_all,
     charge_and_insert,
+    charges_refused,
 )
 from credits.wallet.key_limits import KeyCreditLimitReached
+from engine import Finding
 from runtime.database.coalescing import Coalescer, WorkInterrupted
 from runtime.database.raw_sql import UNAVAILABLE, BulkInsert, OutcomeUnknown, atomic
 from runtime.tracing import traced
+from validation.addresses import address_hash
 from validation.charging import lost_charges
-from validation.engine.verdicts.finding import Finding
 from validation.ids import new_result_id
 from validation.models import Replay, ReplayExists
+from validation.models.replays import digest
 from validation.request_log import writer
 from validation.request_log.writer import Caller
 from validation.results import stored_results
+from validation.results.replays import store_replay
 
 PRICE = 1
 
@@ -46,27 +49,21 @@ class ValidationResponse:
     replayed: bool = False
 
 
-@dataclass(eq=False, slots=True)
+@dataclass(eq=False)
 class Validation:
-    """A finding that is ready to be charged and recorded."""
-
     caller: Caller
     email: str
     finding: Finding
     is_sandbox: bool
     duration_ms: int
-    # If set, the response is stored under this key.
     idempotency_key: str | None = None
     id: str = field(default_factory=new_result_id)
-    # The connection was lost while this validation was being committed.
+    created_at: datetime = field(default_factory=timezone.now)
+    # Whether the connection was lost during its COMMIT.
     is_in_doubt: bool = False
-    # Built once: what is stored must be what was returned.
-    _document: dict[str, object] | None = None
-    _json: bytes = b""
 
-    @property
+    @cached_property
     def cost(self) -> int:
-        """Return 0 for an unknown verdict and for the sandbox."""
         return PRICE if self.finding.is_definite and not self.is_sandbox else 0
 
     @property
@@ -75,108 +72,135 @@ class Validation:
 
     @property
     def can_be_grouped(self) -> bool:
-        return not self.is_sandbox and self.idempotency_key is None and self.caller.key is not None
+        return not self.is_sandbox and self.idempotency_key is None
 
     @property
-    def has_key_limit(self) -> bool:
-        key = self.caller.key
-        return key is not None and key.credits_per_month is not None
-
-    def charge(self) -> Charge:
+    def charges(self) -> list[Charge]:
+        if self.is_sandbox:
+            return []
         caller, verdict = self.caller, self.finding.verdict
-        return Charge(caller.account, caller.key, verdict, self.cost, self.duration_ms)
+        return [Charge(caller.account, caller.key, verdict, self.cost, self.duration_ms)]
+
+    @cached_property
+    def json(self) -> bytes:
+        document = {
+            "id": self.id,
+            "created_at": self.created_at,
+            "sandbox": self.is_sandbox,
+            **self.finding.document(),
+            "duration_ms": self.duration_ms,
+            "dns_cached": self.finding.dns_cached,
+        }
+        return render(document).removesuffix(b"}")
 
     def build_response(self, balance: int) -> ValidationResponse:
-        credits = render({"charged": self.cost, "remaining": balance})
-        body = b'%b,"credits":%b}' % (self.render()[:-1], credits)
+        credits = b'{"charged":%d,"remaining":%d}' % (self.cost, balance)
+        body = b'%b,"credits":%b}' % (self.json, credits)
         return ValidationResponse(body, self.cost, balance, self.finding.verdict)
 
-    def render(self) -> bytes:
-        """Return the result's JSON without its credits, which are known once it is charged."""
-        if not self._json:
-            self._json = render(self.document())
-        return self._json
 
-    def document(self) -> dict[str, object]:
-        """Return the result without its credits."""
-        if self._document is None:
-            self._document = {
-                "id": self.id,
-                "created_at": timezone.now(),
-                "sandbox": self.is_sandbox,
-                **self.finding.document(),
-                "duration_ms": self.duration_ms,
-                "dns_cached": self.finding.dns_cached,
-            }
-        return self._document
+def charge_and_store(
+    caller: Caller,
+    charges: Sequence[Charge],
+    inserts: Sequence[BulkInsert],
+    replay: Replay | None = None,
+    render_replay: Callable[[int], bytes] | None = None,
+) -> int:
+    """Charge all or nothing, insert the rows and return the balance.
+
+    `render_replay` returns the response to store, if it depends on the balance.
+    """
+    if charges and render_replay is None and not _has_limited_key(caller):
+        # Locks the wallet for one statement only.
+        rows = [*inserts, replay.insert_with_charge()] if replay else inserts
+        try:
+            balance = charge_and_insert(charges, *rows, skip_locked=False)[-1]
+        except IntegrityError:
+            balance = None
+        if balance is not None:
+            return balance
+    # Unlike one statement, this raises why a charge is refused, and queues emails.
+    try:
+        with atomic():
+            for insert in inserts:
+                insert.run()
+            # Last, because it locks the wallet until the transaction ends.
+            balance = charge_account(*charges) if charges else caller.account.wallet.balance
+            if replay and render_replay:
+                store_replay(replay, render_replay(balance))
+            elif replay:
+                replay.balance = balance
+                replay.store()
+    except InsufficientCredits:
+        charges_refused.inc()
+        raise
+    return balance
+
+
+def _has_limited_key(caller: Caller) -> bool:
+    return caller.key is not None and caller.key.credits_per_month is not None
 
 
 @traced("charge", lambda response: {"emailvalidation.credits": response.cost})
 def charge_and_record(validation: Validation) -> ValidationResponse:
-    """Commit the charge, the request-log row and, with an Idempotency-Key, the replay.
+    """Commit the charge and all rows, or raise OutcomeUnknown if they may have been committed.
 
-    Raise OutcomeUnknown if the account may have been charged. Any other error in UNAVAILABLE means
-    that it was not charged.
+    Other errors in UNAVAILABLE mean that the account wasn't charged.
     """
+    account = validation.caller.account
     try:
-        return _submit(validation)
+        if validation.can_be_grouped and not _has_limited_key(validation.caller):
+            balance = _coalescer.submit(validation)
+            if balance is not None:
+                return validation.build_response(balance)
+        # A queue exists only while a caller references it.
+        queue = _account_queues.get(account.pk) or _account_queues.setdefault(
+            account.pk, Coalescer(_process_account_queue, may_wait=True)
+        )
+        outcome = queue.submit(validation)
+        if isinstance(outcome, Exception):
+            raise outcome
     except (*UNAVAILABLE, WorkInterrupted) as error:
         is_in_doubt = validation.is_in_doubt or isinstance(error, WorkInterrupted)
-        if is_in_doubt and validation.cost:
-            raise _outcome_unknown(validation) from error
-        raise
-
-
-def _outcome_unknown(validation: Validation) -> OutcomeUnknown:
-    # With an Idempotency-Key the result isn't lost: a retry gets the stored response.
-    if validation.cost and validation.idempotency_key is None:
-        lost_charges.record_lost_charge(validation.caller.account, validation.id, validation.cost)
-    return OutcomeUnknown("The connection was lost while a charge was being committed.")
+        if not (is_in_doubt and validation.cost):
+            raise
+        # With an Idempotency-Key, a retry gets the stored response.
+        if validation.idempotency_key is None:
+            lost_charges.record_lost_charge(account, validation.id, validation.cost)
+        message = "The connection was lost while a charge was being committed."
+        raise OutcomeUnknown(message) from error
+    return outcome
 
 
 def _mark_in_doubt(validations: list[Validation]) -> OperationalError:
-    """Mark the validations of this transaction and return the error for all waiting callers.
-
-    The error reaches callers outside the transaction too, and those were certainly not charged.
-    """
+    """Mark this transaction's validations: the error also reaches callers that weren't charged."""
     for validation in validations:
         validation.is_in_doubt = True
     return OperationalError("The connection was lost during COMMIT.")
 
 
-def _submit(validation: Validation) -> ValidationResponse:
-    if validation.can_be_grouped and not validation.has_key_limit:
-        balance = _coalescer.submit(validation)
-        if balance is not None:
-            return validation.build_response(balance)
-    outcome = _account_queue(validation.caller.account).submit(validation)
-    if isinstance(outcome, Exception):
-        raise outcome
-    return outcome
-
-
 def _charge_group(validations: list[Validation]) -> list[int | None]:
-    """Return each balance, or None for a validation that must go to its account's queue."""
+    """Return balances, or None for validations that must go to their account's queue."""
     try:
-        charges = [validation.charge() for validation in validations]
+        charges = [charge for validation in validations for charge in validation.charges]
         return charge_and_insert(charges, *_inserts(validations), skip_locked=True)
     except OutcomeUnknown as error:
         raise _mark_in_doubt(validations) from error
     except UNAVAILABLE:
         raise
     except DatabaseError:
-        # The database rejected at least one row, such as one of an account that was just erased.
+        # A row was rejected: for example, its account was just erased.
         return [None] * len(validations)
 
 
 def _process_account_queue(
     validations: list[Validation],
 ) -> list[ValidationResponse | Exception]:
-    """Charge what it can in one transaction, then every other validation in its own."""
+    """Charge what fits in one transaction, then every other validation separately."""
     groupable = [validation for validation in validations if validation.can_be_grouped]
     outcomes: dict[Validation, ValidationResponse | Exception] = {}
     if len(groupable) > 1:
-        outcomes = _charge_all(groupable)
+        outcomes = _charge_together(groupable)
     unavailable: Exception | None = None
     for validation in validations:
         if validation in outcomes:
@@ -185,80 +209,64 @@ def _process_account_queue(
             outcomes[validation] = unavailable or _charge_one(validation)
         except UNAVAILABLE as error:
             if not outcomes:
-                # Nothing was charged: raising also fails the callers waiting for the next group.
+                # Nothing was charged. Raising also fails the next group.
                 raise
-            # The earlier validations are charged and get responses. The later ones fail untried.
+            # Earlier ones are charged and get responses. Later ones fail untried.
             outcomes[validation] = unavailable = error
     return [outcomes[validation] for validation in validations]
 
 
-def _charge_all(validations: list[Validation]) -> dict[Validation, ValidationResponse | Exception]:
-    """Return responses for the charged validations; the others need their own transaction."""
+def _charge_together(
+    validations: list[Validation],
+) -> dict[Validation, ValidationResponse | Exception]:
+    """Return the responses, or nothing if the validations need their own transactions."""
     try:
         with atomic():
-            charged = charge_all([validation.charge() for validation in validations])
-            balances = dict(zip(validations, charged, strict=True))
-            _insert([validation for validation in validations if balances[validation] is not None])
+            charges = [charge for validation in validations for charge in validation.charges]
+            balance = charge_account(*charges)
+            for insert in _inserts(validations):
+                insert.run()
     except OutcomeUnknown as error:
         raise _mark_in_doubt(validations) from error
     except UNAVAILABLE:
         raise
-    except (KeyCreditLimitReached, DatabaseError):
+    except (InsufficientCredits, KeyCreditLimitReached, DatabaseError):
         return {}
-    return {
-        validation: validation.build_response(balance)
-        for validation, balance in balances.items()
-        if balance is not None
-    }
+    # As if charged one after the other.
+    balance += sum(validation.cost for validation in validations)
+    responses: dict[Validation, ValidationResponse | Exception] = {}
+    for validation in validations:
+        balance -= validation.cost
+        responses[validation] = validation.build_response(balance)
+    return responses
 
 
 def _charge_one(validation: Validation) -> ValidationResponse | Exception:
-    """Return the errors that concern this validation only; raise those that concern all."""
+    """Return errors of this validation only; raise those that concern all."""
+    replay = None
+    if validation.idempotency_key is not None:
+        replay = Replay.of_request(
+            validation.caller.account,
+            validation.idempotency_key,
+            digest("address", validation.email),
+            result_id=validation.id,
+            address_hashes=address_hash(validation.email),
+            is_free=validation.is_sandbox,
+        )
     try:
-        with atomic():
-            response = _write(validation)
+        inserts = _inserts([validation])
+        balance = charge_and_store(validation.caller, validation.charges, inserts, replay)
     except OutcomeUnknown as error:
         raise _mark_in_doubt([validation]) from error
     except UNAVAILABLE:
         raise
     except (InsufficientCredits, KeyCreditLimitReached, ReplayExists, DatabaseError) as error:
         return error
-    return response
-
-
-def _write(validation: Validation) -> ValidationResponse:
-    account, key = validation.caller.account, validation.idempotency_key
-    if key is not None:
-        Replay.objects.delete_expired(account, key)
-    _insert([validation])
-    balance: int = account.wallet.balance
-    if not validation.is_sandbox:
-        # As late as possible: this locks the wallet, and the account's other requests then wait
-        # until this transaction ends.
-        balance = charge_account(validation.charge())
-    response = validation.build_response(balance)
-    if key is not None:
-        Replay.objects.store(
-            account, key, validation.email, response.body, is_sandbox=validation.is_sandbox
-        )
-    return response
+    return validation.build_response(balance)
 
 
 def _inserts(validations: Sequence[Validation]) -> list[BulkInsert]:
-    """Return what to insert besides the charge: request-log rows, and the results."""
     return [writer.bulk_insert_for(validations), *stored_results.inserts_for(validations)]
-
-
-def _insert(validations: Sequence[Validation]) -> None:
-    for insert in _inserts(validations):
-        insert.run()
-
-
-def _account_queue(account: Account) -> "AccountQueue":
-    """Return the account's queue, which exists only while a caller holds a reference to it."""
-    return _account_queues.get(account.pk) or _account_queues.setdefault(
-        account.pk, Coalescer(_process_account_queue, may_wait=True)
-    )
 
 
 _coalescer = Coalescer(_charge_group)

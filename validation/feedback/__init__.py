@@ -1,1 +1,0 @@
-"""Feedback: a customer says that a verdict is wrong, and staff answer."""

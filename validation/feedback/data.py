@@ -1,40 +1,37 @@
-"""Export and delete feedback."""
-
 from accounts.models import Account
 from runtime.database.batches import delete_in_batches
 from validation.models import Feedback
 
 
 def export_feedback(*, account: Account) -> dict[str, object]:
-    """Export what was sent and answered. A hook."""
-    rows = Feedback.objects.filter(account=account).order_by("at", "pk")
-    return {"feedback": [_describe(feedback) for feedback in rows.select_related("key")]}
-
-
-def _describe(feedback: Feedback) -> dict[str, object]:
-    return {
-        "id": feedback.public_id,
-        "at": feedback.at,
-        "key__public_id": feedback.key and feedback.key.public_id,
-        "sent_by": feedback.sent_by,
-        "result_id": feedback.result_id,
-        "verdict": feedback.verdict,
-        "reason": feedback.reason,
-        "expected": feedback.expected,
-        **feedback.text._asdict(),
-        "state": feedback.state,
-        "answer": feedback.answer,
-        "answered_at": feedback.answered_at,
-    }
+    rows = Feedback.objects.filter(account=account).order_by("at", "pk").select_related("key")
+    documents = [
+        {
+            "id": feedback.public_id,
+            "at": feedback.at,
+            "key__public_id": feedback.key and feedback.key.public_id,
+            "sent_by": feedback.sent_by,
+            "result_id": feedback.result_id,
+            "verdict": feedback.verdict,
+            "reason": feedback.reason,
+            "expected": feedback.expected,
+            **feedback.text._asdict(),
+            "state": feedback.state,
+            "answer": feedback.answer,
+            "answered_at": feedback.answered_at,
+        }
+        for feedback in rows
+    ]
+    return {"feedback": documents}
 
 
 def delete_feedback(*, account: Account) -> None:
-    """Delete the feedback of an erased account. A hook."""
+    """Delete an erased account's feedback. A hook."""
     Feedback.objects.filter(account=account).delete()
 
 
 def erase_sender(*, email: str) -> None:
-    """Erase the address of an erased user from the feedback of other accounts. A hook."""
+    """Erase an erased user's address from other accounts' feedback. A hook."""
     Feedback.objects.filter(sent_by=email).update(sent_by="")
 
 

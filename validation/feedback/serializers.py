@@ -1,29 +1,32 @@
-"""Describe requests and responses for the OpenAPI schema. These serializers validate nothing."""
-
-from rest_framework import serializers
-
+from apikeys.rest import fields
+from apikeys.rest.serializers import ApiSerializer
 from validation.feedback.services import MAX_BOUNCE_LENGTH, MAX_COMMENT_LENGTH
 from validation.models import Feedback
-from validation.results.serializers import Described
 
 
-class FeedbackRequestSerializer(Described):
-    expected = serializers.ChoiceField(
-        Feedback.Expected.values, help_text="What you know about the address"
+class FeedbackRequestSerializer(ApiSerializer):
+    expected = fields.Choice("What you know about the address", Feedback.Expected.values)
+    comment = fields.String(
+        "How you know", required=False, allow_null=True, max_length=MAX_COMMENT_LENGTH
     )
-    comment = serializers.CharField(
-        allow_null=True, required=False, max_length=MAX_COMMENT_LENGTH, help_text="How you know"
-    )
-    bounce = serializers.CharField(
-        allow_null=True,
+    bounce = fields.String(
+        "The message that the mail server returned",
         required=False,
+        allow_null=True,
         max_length=MAX_BOUNCE_LENGTH,
-        help_text="The message that the mail server returned",
     )
 
+    examples = {
+        "A bounce": {
+            "expected": "undeliverable",
+            "comment": "We sent a newsletter, and it bounced.",
+            "bounce": "550 5.1.1 Mailbox does not exist",
+        }
+    }
 
-class FeedbackSerializer(Described):
-    id = serializers.CharField(help_text="Feedback ID (`fbk_…`)")
-    state = serializers.ChoiceField(
-        [Feedback.State.OPEN], help_text="Our staff have not answered yet"
-    )
+
+class FeedbackSerializer(ApiSerializer):
+    id = fields.String("Feedback ID (`fbk_…`)")
+    state = fields.Choice("Our staff have not answered yet", [Feedback.State.OPEN])
+
+    examples = {"Accepted": {"id": "fbk_5Hc9TfWnQ3sEvXy7BgMk", "state": "open"}}

@@ -1,4 +1,4 @@
-"""Send and answer feedback. Sending it shares the full address with staff."""
+"""Sending feedback shares the full address with staff."""
 
 from dataclasses import dataclass
 from datetime import timedelta
@@ -20,7 +20,6 @@ from validation.models.feedback import FEEDBACK_WINDOW, feedback_id
 from validation.results import stored_results
 
 FEEDBACK_PER_DAY = 100
-# Results may be stored for longer.
 MAX_RESULT_AGE = timedelta(hours=24)
 MAX_COMMENT_LENGTH, MAX_BOUNCE_LENGTH = 500, 4096
 
@@ -39,7 +38,6 @@ class Claim:
 
 
 def find_reportable_result(account: Account, result_id: str) -> dict[str, Any] | None:
-    """Return the account's result if feedback on it is accepted."""
     created_at = result_created_at(result_id) if is_result_id(result_id) else None
     if created_at is None or created_at <= timezone.now() - MAX_RESULT_AGE:
         return None
@@ -48,24 +46,22 @@ def find_reportable_result(account: Account, result_id: str) -> dict[str, Any] |
 
 @transaction.atomic
 def send_feedback(*, sender: Actor, result: dict[str, Any], claim: Claim) -> Feedback:
-    """Store feedback on a result for staff, in place of earlier feedback on it.
-
-    Feedback on a result of the sandbox isn't stored.
-    """
+    """Store feedback, in place of earlier feedback on the result."""
     if result["sandbox"]:
         return Feedback(public_id=feedback_id())
-    # Requests that would exceed the limit together wait for each other.
+    # The lock keeps concurrent requests within the limit.
     account = Account.objects.select_for_update(no_key=True).get(pk=sender.account.pk)
     earlier = Feedback.objects.filter(account=account, result_id=result["id"])
     if not earlier.exists():
         _check_day(account)
+    user = sender.user or (sender.key and sender.key.created_by)
     text = FeedbackText(result["email"], claim.comment, claim.bounce)
     feedback, _ = Feedback.objects.update_or_create(
         account=account,
         result_id=result["id"],
         defaults={
             "key": sender.key,
-            "sent_by": _email_of(sender),
+            "sent_by": user.email if user else "",
             "at": timezone.now(),
             "domain": result["ascii_domain"] or "",
             "verdict": result["verdict"],
@@ -92,7 +88,7 @@ def find_feedback(account: Account, result_id: str) -> Feedback | None:
 
 @transaction.atomic
 def answer_feedback(*, feedback: Feedback, answer: str, actor: User, ip: str | None) -> bool:
-    """Store and email the answer. Return False if it has been answered already."""
+    """Store and email the answer. Return False if it was answered before."""
     is_answered = (
         Feedback.objects.open()
         .filter(pk=feedback.pk, at=feedback.at)
@@ -103,12 +99,6 @@ def answer_feedback(*, feedback: Feedback, answer: str, actor: User, ip: str | N
         audit.record(feedback.account, actor, "feedback.answered", feedback.public_id, ip)
         emails.queue_feedback_answered(feedback)
     return bool(is_answered)
-
-
-def _email_of(sender: Actor) -> str:
-    """Return the address to which the answer is sent."""
-    user = sender.user or (sender.key and sender.key.created_by)
-    return user.email if user else ""
 
 
 def _check_day(account: Account) -> None:

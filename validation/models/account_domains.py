@@ -5,14 +5,13 @@ from accounts.models import Account
 
 
 class AccountDomains(models.Model):
-    """The domains that an account allows or denies, with their subdomains.
+    """Stores the domains that an account allows or denies, with their subdomains.
 
     `Account.domains_version` identifies their content: a metered call reads that with its key, and
     needs this row only if it changed.
     """
 
     account = models.OneToOneField(Account, on_delete=models.CASCADE, related_name="domains")
-    # In lower-case ASCII, in the order of the customer.
     allowed = models.JSONField(default=list)
     denied = models.JSONField(default=list)
     changed_at = models.DateTimeField(default=timezone.now)

@@ -1,5 +1,3 @@
-"""What customers say about verdicts that seem wrong, and what staff answer."""
-
 from datetime import timedelta
 from typing import NamedTuple
 
@@ -33,8 +31,6 @@ class FeedbackQuerySet(models.QuerySet["Feedback"]):
 
 
 class FeedbackText(NamedTuple):
-    """What may contain addresses."""
-
     email: str
     comment: str
     bounce: str
@@ -58,7 +54,7 @@ class Feedback(models.Model):
     account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="+")
     # Null if it was sent from the dashboard.
     key = models.ForeignKey(ApiKey, null=True, on_delete=models.SET_NULL, related_name="+")
-    # Whom to email the answer: an address, not a foreign key, because users can be erased.
+    # The email address for the answer, because users can be erased.
     sent_by = models.CharField(max_length=254, blank=True)
     at = models.DateTimeField(default=timezone.now)
     result_id = models.CharField(max_length=30, unique=True)
@@ -66,7 +62,6 @@ class Feedback(models.Model):
     verdict = models.CharField(max_length=20)
     reason = models.CharField(max_length=40)
     expected = models.CharField(max_length=14, choices=Expected)
-    # Finds the feedback when the address is erased.
     address_hash = models.CharField(max_length=32)
     # A FeedbackText, encrypted.
     packed = models.TextField()
@@ -101,7 +96,7 @@ class Feedback(models.Model):
 
     @property
     def text(self) -> FeedbackText:
-        """Decrypt the text. It's empty if the SECRET_KEY that encrypted it was removed."""
+        """Return an empty text if the SECRET_KEY that encrypted it was removed."""
         try:
             return FeedbackText(*decrypt(self.packed).split("\0"))
         except DecryptionFailed:
@@ -113,5 +108,5 @@ class Feedback(models.Model):
 
     @staticmethod
     def pack(text: FeedbackText) -> str:
-        """Encrypt the text without API keys, which a bounce message may contain."""
+        """Encrypt the text without API keys, which bounce messages may contain."""
         return encrypt("\0".join(mask_secrets(part.replace("\0", "\u2400")) for part in text))

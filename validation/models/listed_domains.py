@@ -1,7 +1,7 @@
 from django.db import models
 from django.utils import timezone
 
-from validation.engine.domain_data import StaffDomains
+from engine import StaffDomains
 
 
 class ListedDomainQuerySet(models.QuerySet["ListedDomain"]):
@@ -16,7 +16,7 @@ class ListedDomainQuerySet(models.QuerySet["ListedDomain"]):
 
 
 class ListedDomain(models.Model):
-    """Overrides the disposable domain data for a domain and its subdomains, as staff decided."""
+    """Overrides the disposable domain data for a domain and its subdomains."""
 
     class Kind(models.TextChoices):
         ALLOW = "allow", "never disposable"

@@ -1,6 +1,6 @@
-import json
-from collections.abc import Sequence
 from datetime import timedelta
+from typing import Any, Self
+from uuid import UUID
 
 from django.conf import settings
 from django.db import IntegrityError, models
@@ -8,19 +8,21 @@ from django.utils import timezone
 from django.utils.crypto import salted_hmac
 
 from accounts.models import Account
+from runtime.database.raw_sql import BulkInsert, JsonTable, execute
 from validation.addresses import address_hash
+from validation.ids import BATCH_PREFIX
+from validation.models.stored_results import StoredResult
 
 REPLAY_RETENTION = timedelta(hours=24)
-# Per account: sandbox results are free, so nothing else would bound their storage.
+# Per account: free requests could otherwise fill the table.
 MAX_SANDBOX_REPLAYS = 1_000
-# The same for batches that cost nothing, each up to a hundred times as large.
 MAX_FREE_BATCH_REPLAYS = 20
-# The most rows that one call deletes. Concurrent processes may exceed the limit together.
 _SURPLUS_BATCH = 100
+_FIND = "SELECT id FROM validation_replay WHERE account_id = %s AND key_digest = %s"
 
 
 class ReplayExists(Exception):
-    """Another request stored its response under the same Idempotency-Key first."""
+    """Raised if another request with the Idempotency-Key was first."""
 
 
 class ReplayQuerySet(models.QuerySet["Replay"]):
@@ -31,106 +33,45 @@ class ReplayQuerySet(models.QuerySet["Replay"]):
         return self.filter(created_at__lte=timezone.now() - REPLAY_RETENTION)
 
     def with_address(self, email: str) -> "ReplayQuerySet":
-        """Return the replays whose body has the address, in any spelling."""
-        digest = address_hash(email)
-        in_batch = ~models.Q(batch_hashes="") & models.Q(batch_hashes__contains=digest)
-        return self.filter(models.Q(address_hash=digest) | in_batch)
+        return self.filter(address_hashes__contains=address_hash(email))
 
     def find(self, account: Account, idempotency_key: str) -> "Replay | None":
-        return self.live().filter(account=account, key_digest=_digest(idempotency_key)).first()
+        # Raw SQL: most keys are new, and the ORM takes too long for every call.
+        found = execute(_FIND, [account.pk, digest("key", idempotency_key).hex])
+        return self.filter(pk=found[0][0]).first() if found else None
 
-    def delete_expired(self, account: Account, idempotency_key: str) -> None:
-        replays = self.filter(account=account, key_digest=_digest(idempotency_key))
-        replays.expired().delete()
+    def responses(self) -> models.QuerySet[StoredResult]:
+        return StoredResult.objects.filter(result_id__in=self.values("result_id"))
 
-    def free_ones_of(self, account: Account) -> "ReplayQuerySet":
-        return self.filter(account=account, is_sandbox=True)
+    def unlogged_responses(self) -> models.QuerySet[StoredResult]:
+        """Return the responses of accounts that store no requests, and so no results."""
+        return self.filter(account__log_days=0).responses()
+
+    def delete_with_responses(self) -> None:
+        """Delete the replays, and the responses that can't be read as results."""
+        self.unlogged_responses().delete()
+        self.delete()
 
     def delete_surplus(self, limit: int) -> None:
-        """Delete the oldest ones that exceed the limit once one more is stored."""
+        """Delete the oldest, so that one more fits the limit."""
         newest_first = self.order_by("-created_at", "-pk")
         surplus = newest_first[limit - 1 : limit + _SURPLUS_BATCH]
-        Replay.objects.filter(pk__in=surplus.values("pk")).delete()
-
-    def store(
-        self,
-        account: Account,
-        idempotency_key: str,
-        email: str,
-        body: bytes,
-        *,
-        is_sandbox: bool = False,
-    ) -> None:
-        """Store the response. Call it last in the transaction, which a ReplayExists aborts."""
-        if is_sandbox:
-            self.free_ones_of(account).filter(batch_hashes="").delete_surplus(MAX_SANDBOX_REPLAYS)
-        try:
-            self.create(
-                account=account,
-                key_digest=_digest(idempotency_key),
-                email_digest=_digest(email),
-                address_hash=address_hash(email),
-                body=body.decode(),
-                is_sandbox=is_sandbox,
-            )
-        except IntegrityError:
-            raise ReplayExists from None
-
-    def store_batch(
-        self,
-        account: Account,
-        idempotency_key: str,
-        emails: Sequence[str],
-        body: bytes,
-        *,
-        is_free: bool,
-    ) -> None:
-        """Store the response to a batch, as `store` does."""
-        if is_free:
-            batches = self.free_ones_of(account).exclude(batch_hashes="")
-            batches.delete_surplus(MAX_FREE_BATCH_REPLAYS)
-        try:
-            self.create(
-                account=account,
-                key_digest=_digest(idempotency_key),
-                email_digest=_digest_batch(emails),
-                batch_hashes=" ".join(dict.fromkeys(map(address_hash, emails))),
-                body=body.decode(),
-                is_sandbox=is_free,
-            )
-        except IntegrityError:
-            raise ReplayExists from None
-
-    def store_list(self, account: Account, idempotency_key: str, request: str, body: bytes) -> None:
-        """Store the response to a request that created a list, as `store` does."""
-        self.free_ones_of(account).filter(batch_hashes="").delete_surplus(MAX_SANDBOX_REPLAYS)
-        try:
-            self.create(
-                account=account,
-                key_digest=_digest(idempotency_key),
-                email_digest=_digest_list(request),
-                body=body.decode(),
-                is_sandbox=True,
-            )
-        except IntegrityError:
-            raise ReplayExists from None
+        Replay.objects.filter(pk__in=surplus.values("pk")).delete_with_responses()
 
 
 class Replay(models.Model):
-    """Stores the response to a request with an Idempotency-Key, to replay it byte for byte."""
+    """Remembers a request with an Idempotency-Key. Its response is a row of StoredResult."""
 
-    account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="+")
-    # Digests, because a client's key may be a secret and comparing needs no plain text. The body
-    # does contain the address, until the daily job deletes the row.
-    key_digest = models.CharField(max_length=64)
-    email_digest = models.CharField(max_length=64)
-    # The same hash as in the request log: erasure uses it to find every spelling of the address.
-    address_hash = models.CharField(max_length=32, blank=True)
-    # The hashes of all addresses of a batch, separated by spaces.
-    batch_hashes = models.TextField(blank=True, default="", db_default="")
-    body = models.TextField()
-    # Also set for lists, and for a batch that cost nothing. The number of these is limited.
-    is_sandbox = models.BooleanField(default=False, db_default=False)
+    account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="+", db_index=False)
+    # Digests, because a client's key may be a secret.
+    key_digest = models.UUIDField()
+    request_digest = models.UUIDField()
+    result_id = models.CharField(max_length=30)
+    # For `credits.remaining`, if the response is stored by the statement that computes it.
+    balance = models.BigIntegerField(null=True)
+    address_hashes = models.TextField(blank=True)
+    # Free requests: sandbox results, lists, and some batches. Their number is limited.
+    is_free = models.BooleanField(default=False)
     created_at = models.DateTimeField(default=timezone.now)
 
     objects = ReplayQuerySet.as_manager()
@@ -141,38 +82,50 @@ class Replay(models.Model):
         ]
         indexes = [
             models.Index(fields=["created_at"], name="replay_by_age"),
-            models.Index(fields=["account", "address_hash"], name="replay_by_address"),
-            models.Index(
-                fields=["account"], condition=~models.Q(batch_hashes=""), name="replay_of_batch"
-            ),
             models.Index(
                 fields=["account", "-created_at"],
-                condition=models.Q(is_sandbox=True),
-                name="replay_of_sandbox",
+                condition=models.Q(is_free=True),
+                name="replay_of_free_request",
             ),
         ]
 
     def __str__(self) -> str:
         return f"replay of {self.created_at:%Y-%m-%d %H:%M:%S}"
 
-    def is_for(self, email: str) -> bool:
-        return self.email_digest == _digest(email)
+    @classmethod
+    def of_request(
+        cls, account: Account, idempotency_key: str, request_digest: UUID, **values: Any
+    ) -> Self:
+        key_digest = digest("key", idempotency_key)
+        return cls(account=account, key_digest=key_digest, request_digest=request_digest, **values)
 
-    def is_for_batch(self, emails: Sequence[str]) -> bool:
-        return self.email_digest == _digest_batch(emails)
+    @property
+    def is_expired(self) -> bool:
+        return self.created_at <= timezone.now() - REPLAY_RETENTION
 
-    def is_for_list(self, request: str) -> bool:
-        return self.email_digest == _digest_list(request)
+    def insert_with_charge(self) -> BulkInsert:
+        """Return an INSERT that gets the balance from the charge's statement."""
+        columns = JsonTable.of_model(Replay)
+        values = (getattr(self, name) for name in columns.names)
+        row = [value.hex if isinstance(value, UUID) else value for value in values]
+        return BulkInsert(self._meta.db_table, columns, [row], decided_column="balance")
+
+    def store(self) -> None:
+        """Insert the row. Call it last in the transaction, because ReplayExists aborts it."""
+        if self.is_free:
+            free = Replay.objects.filter(account=self.account, is_free=True)
+            of_batch = models.Q(result_id__startswith=BATCH_PREFIX)
+            if self.result_id.startswith(BATCH_PREFIX):
+                free.filter(of_batch).delete_surplus(MAX_FREE_BATCH_REPLAYS)
+            else:
+                free.exclude(of_batch).delete_surplus(MAX_SANDBOX_REPLAYS)
+        try:
+            self.save(force_insert=True)
+        except IntegrityError:
+            raise ReplayExists from None
 
 
-def _digest(text: str, purpose: str = "validation.replay") -> str:
-    digest = salted_hmac(purpose, text, secret=settings.ADDRESS_HASH_KEY, algorithm="sha256")
-    return digest.hexdigest()
-
-
-def _digest_batch(emails: Sequence[str]) -> str:
-    return _digest(json.dumps(emails), "validation.batch-replay")
-
-
-def _digest_list(request: str) -> str:
-    return _digest(request, "validation.list-replay")
+def digest(kind: str, text: str) -> UUID:
+    """Return a keyed digest. `kind` is key, address, batch, or list."""
+    salt, secret = f"validation.replay.{kind}", settings.ADDRESS_HASH_KEY
+    return UUID(bytes=salted_hmac(salt, text, secret=secret, algorithm="sha256").digest()[:16])

@@ -1,1 +1,0 @@
-"""Build what pages about requests say in each state, so that templates only decide what to show."""

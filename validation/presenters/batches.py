@@ -1,15 +1,12 @@
-"""Present a batch of the playground: its summary, its rows, and its CSV file. Pure."""
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from django.template.defaultfilters import pluralize
 
+from engine import MEANINGS, Verdict
 from runtime.csv_download import Row, csv_data_url, escape_formula
 from runtime.unicode import show_invisible
-from validation.engine.verdicts.reason_texts import MEANINGS
-from validation.engine.verdicts.reasons import Verdict
 from validation.presenters.domains import account_list_note
 
 Document = Mapping[str, Any]
@@ -17,18 +14,14 @@ Document = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class BatchRow:
-    """One line of the text that was entered, with its result."""
-
     line: int
     result: Document
-    # The earlier line with the same address.
     repeats: int | None
-    # The page of the request, or "" if the account doesn't store requests.
+    # The request's page. Empty if the account doesn't store requests.
     url: str
 
     @property
     def reason(self) -> str:
-        """Say why, in words."""
         if problem := self.result["syntax_error"]:
             return str(problem["message"])
         return MEANINGS[self.result["reason"]].means
@@ -54,58 +47,54 @@ class BatchRow:
         return "Accept" if self.result["accept_for_signup"] else "Reject"
 
 
-class Column(NamedTuple):
-    """A column of the CSV file. Its name is the API's, where the API has the value."""
-
+class CsvColumn(NamedTuple):
     name: str
     meaning: str
     value: Callable[[BatchRow], str | int]
 
 
 CSV_COLUMNS = (
-    Column("line", "The line of your text", lambda row: row.line),
-    Column("email", "The address", lambda row: _text(row.result["email"])),
-    Column("verdict", "The overall result", lambda row: row.result["verdict"]),
-    Column("reason", "The code of the main reason", lambda row: row.result["reason"]),
-    Column(
+    CsvColumn("line", "The line of your text", lambda row: row.line),
+    CsvColumn("email", "The address", lambda row: _text(row.result["email"])),
+    CsvColumn("verdict", "The overall result", lambda row: row.result["verdict"]),
+    CsvColumn("reason", "The code of the main reason", lambda row: row.result["reason"]),
+    CsvColumn(
         "did_you_mean",
         "The suggested correction, if there is one",
         lambda row: _text(row.result["did_you_mean"] or ""),
     ),
-    Column(
+    CsvColumn(
         "score",
         "0 to 100, or empty if the verdict is unknown",
         lambda row: _or_empty(row.result["score"]),
     ),
-    Column(
+    CsvColumn(
         "safe_to_send",
         "yes, no, or empty if the mailbox was not checked",
         lambda row: _yes_or_no(row.result["safe_to_send"]),
     ),
-    Column(
+    CsvColumn(
         "accept_for_signup",
         "Whether a sign-up form should accept the address: yes or no",
         lambda row: _yes_or_no(row.result["accept_for_signup"]),
     ),
-    Column(
+    CsvColumn(
         "account_list",
         "Which list of your own domains has the domain: allowed, denied, or empty",
         lambda row: row.result["account_list"] or "",
     ),
-    Column(
+    CsvColumn(
         "repeats_line",
         "The earlier line with the same address, or empty",
         lambda row: _or_empty(row.repeats),
     ),
-    Column("credits", "The credits charged", lambda row: row.result["credits"]["charged"]),
-    Column("id", "The result ID", lambda row: row.result["id"]),
+    CsvColumn("credits", "The credits charged", lambda row: row.result["credits"]["charged"]),
+    CsvColumn("id", "The result ID", lambda row: row.result["id"]),
 )
 
 
 @dataclass(frozen=True)
 class BatchReport:
-    """What the page shows of a batch, beyond the API's response."""
-
     document: Document
     rows: list[BatchRow]
 
@@ -116,7 +105,6 @@ class BatchReport:
 
     @property
     def shares(self) -> list[tuple[str, int, float]]:
-        """Return each verdict with its distinct addresses and their percentage."""
         counts = {verdict.value: self.document["summary"][verdict.value] for verdict in Verdict}
         total = sum(counts.values())
         return [(verdict, count, 100 * count / total) for verdict, count in counts.items()]
@@ -139,7 +127,7 @@ class BatchReport:
         return csv_data_url(self.csv_rows())
 
     @property
-    def csv_columns(self) -> tuple[Column, ...]:
+    def csv_columns(self) -> tuple[CsvColumn, ...]:
         return CSV_COLUMNS
 
     def csv_rows(self) -> Iterator[Row]:
@@ -149,11 +137,12 @@ class BatchReport:
 
 
 def present_batch(document: Document, lines: Sequence[int], urls: Mapping[str, str]) -> BatchReport:
-    """`lines` are the line numbers of the addresses; `urls` the requests' pages by result id."""
-    rows = [
-        BatchRow(line, result, _line_of(result["duplicate_of"], lines), urls.get(result["id"], ""))
-        for line, result in zip(lines, document["results"], strict=True)
-    ]
+    """Build the report. `lines` are line numbers, and `urls` the requests' pages by result id."""
+    rows = []
+    for line, result in zip(lines, document["results"], strict=True):
+        index = result["duplicate_of"]
+        repeats = None if index is None else lines[index]
+        rows.append(BatchRow(line, result, repeats, urls.get(result["id"], "")))
     return BatchReport(document, rows)
 
 
@@ -165,10 +154,6 @@ def limit_note(requests_per_minute: int, max_addresses: int) -> str:
         f"Each address counts as one request, and your rate limit is {requests_per_minute} per "
         f"minute. So a batch can have up to {requests_per_minute} addresses."
     )
-
-
-def _line_of(index: int | None, lines: Sequence[int]) -> int | None:
-    return None if index is None else lines[index]
 
 
 def _text(text: str) -> str:

@@ -1,16 +1,15 @@
-"""Charts of usage: what each bar says and where it leads, and the table below them. Pure."""
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, tzinfo
 from urllib.parse import urlencode
 
-from django.template.defaultfilters import pluralize
 from django.urls import reverse
 
 from accounts.models import Account
+from credits.models.usage import Source
 from runtime.dates import next_month
-from validation.presenters.usage import interval_heading
+from validation.key_filter import PLAYGROUND
+from validation.presenters.usage import REQUESTS, format_count, interval_heading
 from validation.reports.charts import Chart, draw_chart
 from validation.reports.date_ranges import DAY, DateRange, Unit
 from validation.reports.usage_stats import UsageStats, sum_stats
@@ -32,10 +31,11 @@ class UsageChart:
     total: UsageStats
     rows: list[ChartRow]
     chart: Chart
+    nouns: str
 
     @property
     def summary(self) -> str:
-        return f"{self.period}: {format_requests(self.total.requests)}"
+        return f"{self.period}: {format_count(self.total.requests, self.nouns)}"
 
 
 def build_usage_chart(
@@ -46,6 +46,7 @@ def build_usage_chart(
     zone: tzinfo,
     now: datetime,
     urls: UrlBuilder,
+    nouns: str = REQUESTS,
 ) -> UsageChart:
     rows = [
         ChartRow(label, urls(interval), each)
@@ -55,29 +56,26 @@ def build_usage_chart(
     ]
     chart = draw_chart(
         [row.stats.calls for row in rows],
-        [describe_bar(row.label, row.stats) for row in rows],
+        [describe_bar(row.label, row.stats, nouns) for row in rows],
         [row.url for row in rows],
         date_range.axis_labels(zone),
     )
     heading = interval_heading(date_range.unit, zone)
-    return UsageChart(period, heading, sum_stats(stats), rows, chart)
+    return UsageChart(period, heading, sum_stats(stats), rows, chart, nouns)
 
 
-def format_requests(number: int) -> str:
-    return f"{number:,} request{pluralize(number)}"
-
-
-def describe_bar(label: str, stats: UsageStats) -> str:
-    """Return the interval with its requests, and a line per verdict."""
+def describe_bar(label: str, stats: UsageStats, nouns: str = REQUESTS) -> str:
     split = [f"{calls:,} {verdict}" for verdict, calls in stats.calls.items() if calls]
-    return "\n".join([f"{label}: {format_requests(stats.requests)}", *split])
+    return "\n".join([f"{label}: {format_count(stats.requests, nouns)}", *split])
 
 
 def interval_urls(account: Account, date_range: DateRange, params: Mapping[str, str]) -> UrlBuilder:
-    """Return what gives the page behind a bar: the requests of its day, or the usage of its month.
+    """Return what links a bar to the requests of its day, if stored, or the usage of its month.
 
-    `params` are filters of both pages. A day that the request log no longer has leads nowhere.
+    `params` are filters of the usage page.
     """
+    source = params.get("source")
+    key = PLAYGROUND if source == PLAYGROUND else params.get("key")
 
     def month_url(month: date) -> str:
         since = max(month, date_range.first)
@@ -86,9 +84,10 @@ def interval_urls(account: Account, date_range: DateRange, params: Mapping[str, 
 
     def day_url(at: date) -> str:
         day = at.date() if isinstance(at, datetime) else at
-        if not account.log_retention_days or day < account.log_starts_at.date():
+        is_logged = account.log_retention_days and source != Source.LISTS
+        if not is_logged or day < account.log_starts_at.date():
             return ""
-        return _page("validation:show-requests", {"day": day, **params})
+        return _page("validation:show-requests", {"day": day, **({"key": key} if key else {})})
 
     return month_url if date_range.unit == Unit.MONTH else day_url
 

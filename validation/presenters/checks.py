@@ -1,12 +1,10 @@
-"""Group the checks of a result, and say how each one ended. Pure."""
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
 
-class State(StrEnum):
-    """How a check ended, in the order in which a group lists them."""
+class CheckState(StrEnum):
+    """How a check ended, in the order in which a group lists checks."""
 
     FAILED = "Failed"
     RISK = "Risk"
@@ -16,21 +14,20 @@ class State(StrEnum):
 
 
 _ICONS = {
-    State.FAILED: "circle-x",
-    State.RISK: "triangle-alert",
-    State.INFO: "info",
-    State.PASSED: "circle-check",
-    State.NOT_RUN: "circle-question-mark",
+    CheckState.FAILED: "circle-x",
+    CheckState.RISK: "triangle-alert",
+    CheckState.INFO: "info",
+    CheckState.PASSED: "circle-check",
+    CheckState.NOT_RUN: "circle-question-mark",
 }
-_ORDER = list(State)
+_ORDER = list(CheckState)
 
 
 @dataclass(frozen=True)
 class Check:
-    # As in the API.
     name: str
     text: str
-    state: State
+    state: CheckState
 
     @property
     def icon(self) -> str:
@@ -38,7 +35,6 @@ class Check:
 
     @property
     def tone(self) -> str:
-        """Return the suffix of the CSS class."""
         return self.state.name.lower().replace("_", "-")
 
 
@@ -50,28 +46,26 @@ class CheckGroup:
 
 @dataclass(frozen=True)
 class _Wording:
-    """The text of a check that is true or false, and the state that each value means."""
-
     true: str
     false: str
-    if_true: State = State.PASSED
-    if_false: State = State.PASSED
+    if_true: CheckState = CheckState.PASSED
+    if_false: CheckState = CheckState.PASSED
 
 
 def _failed_if_true(true: str, false: str) -> _Wording:
-    return _Wording(true, false, if_true=State.FAILED)
+    return _Wording(true, false, if_true=CheckState.FAILED)
 
 
 def _failed_if_false(true: str, false: str) -> _Wording:
-    return _Wording(true, false, if_false=State.FAILED)
+    return _Wording(true, false, if_false=CheckState.FAILED)
 
 
 def _risk_if_true(true: str, false: str) -> _Wording:
-    return _Wording(true, false, if_true=State.RISK)
+    return _Wording(true, false, if_true=CheckState.RISK)
 
 
 def _info(true: str, false: str) -> _Wording:
-    return _Wording(true, false, if_true=State.INFO, if_false=State.INFO)
+    return _Wording(true, false, if_true=CheckState.INFO, if_false=CheckState.INFO)
 
 
 _GROUPS: dict[str, dict[str, _Wording]] = {
@@ -101,7 +95,6 @@ _GROUPS: dict[str, dict[str, _Wording]] = {
         "no_reply": _risk_if_true("No-reply address", "Not a no-reply address"),
     },
 }
-# What each check asks, for checks that were not run.
 _NOT_RUN = {
     "mixed_script": "Mixed scripts",
     "null_mx": "Null MX record",
@@ -111,17 +104,15 @@ _NOT_RUN = {
 
 
 def group_checks(values: Mapping[str, bool | None]) -> list[CheckGroup]:
-    """Return the checks by group, and in each group the bad ones first."""
     groups = []
     for group, wordings in _GROUPS.items():
-        checks = [_check(name, wording, values[name]) for name, wording in wordings.items()]
+        checks = []
+        for name, wording in wordings.items():
+            outcomes = {
+                None: (_NOT_RUN.get(name, wording.true), CheckState.NOT_RUN),
+                True: (wording.true, wording.if_true),
+                False: (wording.false, wording.if_false),
+            }
+            checks.append(Check(name, *outcomes[values[name]]))
         groups.append(CheckGroup(group, sorted(checks, key=lambda c: _ORDER.index(c.state))))
     return groups
-
-
-def _check(name: str, wording: _Wording, value: bool | None) -> Check:
-    if value is None:
-        return Check(name, _NOT_RUN.get(name, wording.true), State.NOT_RUN)
-    if value:
-        return Check(name, wording.true, wording.if_true)
-    return Check(name, wording.false, wording.if_false)

@@ -1,6 +1,5 @@
-"""Code samples that validate one address or a batch, ready to copy. Pure."""
-
 import json
+import re
 import shlex
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
@@ -72,12 +71,10 @@ class CodeSample(NamedTuple):
 
     @property
     def lexer(self) -> str:
-        """Return the name of the language for syntax colors."""
         return self.language.lower()
 
 
 def build_code_samples(base_url: str, email: str) -> list[CodeSample]:
-    """Return a sample per language. Each reads the key from SVC_API_KEY, so none is hard-coded."""
     # A JSON string in ASCII is also a Python and a JavaScript literal.
     literal = json.dumps(email)
     parts = {"url": f"{base_url}/v1/validate", "seconds": 10, "addresses": ""}
@@ -93,7 +90,6 @@ def build_code_samples(base_url: str, email: str) -> list[CodeSample]:
 
 
 def build_batch_code_samples(base_url: str, emails: Sequence[str]) -> list[CodeSample]:
-    """Return a sample per language that validates all addresses in one request."""
     parts = {"url": f"{base_url}/v1/validate/batch", "seconds": 15}
     body = shlex.quote(json.dumps({"emails": emails}, indent=2))
     literals = list(map(json.dumps, emails))
@@ -121,17 +117,10 @@ def build_batch_code_samples(base_url: str, emails: Sequence[str]) -> list[CodeS
 
 
 def _list(literals: Iterable[str], indent: int) -> str:
-    """Return a list literal with one element per line, which all three languages write alike."""
     lines = "".join(f"{' ' * indent}{literal},\n" for literal in literals)
     return f"[\n{lines}]"
 
 
 def _php_literal(text: str) -> str:
-    """Return an ASCII literal with PHP's escape sequences."""
-    return '"' + "".join(map(_php_character, text)) + '"'
-
-
-def _php_character(character: str) -> str:
-    if character in '\\"$':
-        return f"\\{character}"
-    return character if " " <= character <= "~" else f"\\u{{{ord(character):x}}}"
+    escaped = re.sub(r'[\\"$]', r"\\\g<0>", text)
+    return '"' + re.sub(r"[^ -~]", lambda found: f"\\u{{{ord(found[0]):x}}}", escaped) + '"'

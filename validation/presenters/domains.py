@@ -1,14 +1,12 @@
-"""Say what an account's own domains are, and what they change in a result. Pure."""
-
-from validation.domain_data.account_domains import OwnDomains
-from validation.domains.services import DomainLists
-from validation.engine.verdicts.reasons import Verdict
+from engine import Verdict
+from validation.account_domains.matching import OwnDomains
+from validation.account_domains.services import DomainLists
 
 MAX_NAMED = 5
 
 
 def account_list_note(account_list: str | None, verdict: str) -> str:
-    """Say what the account's own lists changed in a result. Empty for a domain on neither."""
+    """Say what the account's lists changed, if anything."""
     if account_list == "denied":
         return "Denied by your own domains: reject the address."
     if account_list is None:
@@ -19,7 +17,6 @@ def account_list_note(account_list: str | None, verdict: str) -> str:
 
 
 def overruled_note(lists: DomainLists) -> str:
-    """Name the allowed domains that a denied one covers. Empty if there are none."""
     denied = OwnDomains(denied=frozenset(lists.denied))
     domains = [domain for domain in lists.allowed if denied.find(domain)]
     if not domains:

@@ -1,5 +1,3 @@
-"""Say what happened to feedback on a result, and whether it can be sent."""
-
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,15 +14,14 @@ from validation.models import Feedback, LogEntry
 class FeedbackCard:
     title: str
     status: str
-    # The label of the button that opens the form. Empty if feedback is no longer accepted.
     button: str
     feedback: Feedback | None = None
-    # May have an address, so only members who may send feedback see it.
+    # Only for members who may send feedback: it may have an address.
     comment: str = ""
 
 
 def present_feedback(account: Account, entry: LogEntry) -> FeedbackCard | None:
-    """Return what the page of a request shows, or None if feedback makes no sense."""
+    """Return the card, or None if there is no result."""
     if not entry.verdict or entry.sandbox:
         return None
     feedback = find_feedback(account, entry.result_id)
@@ -55,7 +52,6 @@ def describe_comment(feedback: Feedback) -> str:
 
 
 def feedback_url(account: Account, result: dict[str, Any]) -> str:
-    """Return the URL of the form for a result of the playground, or an empty string."""
     is_stored = account.log_retention_days and settings.RESULT_RETENTION_HOURS
     if result["sandbox"] or not is_stored:
         return ""

@@ -1,11 +1,8 @@
-"""Say what a new account does next, and how its first request arrived. Pure."""
-
 from dataclasses import dataclass
 
 from django.urls import reverse
 from django.utils.html import format_html
 
-from validation.models import LogEntry
 from validation.presenters.code_samples import build_code_samples
 from validation.presenters.requests import format_duration
 from validation.reports.overview import Arrival
@@ -15,64 +12,51 @@ ARRIVED = "We received your request."
 
 @dataclass(frozen=True)
 class ArrivalNotice:
-    """The notice that takes the place of “Waiting for your first request”."""
-
     tone: str
     icon: str
     text: str
-    # Whether the page keeps asking for a later request.
     is_preliminary: bool
     link_text: str = ""
     link_url: str = ""
 
 
 def arrival_notice(arrival: Arrival) -> ArrivalNotice:
-    if arrival.code:
-        return _refusal_notice(arrival)
     entry = arrival.entry
+    url = entry.get_absolute_url() if entry else ""
+    if arrival.code:
+        text = format_html(
+            "We refused your request: {} <code>{}</code>. Fix it and try again. "
+            "Your next request will appear here.",
+            arrival.status,
+            arrival.code,
+        )
+        return ArrivalNotice(
+            "warning",
+            "triangle-alert",
+            text,
+            is_preliminary=True,
+            link_text="How to fix it",
+            link_url=url or f"{reverse('docs:show-errors')}#{arrival.code}",
+        )
     if entry is None:
         return ArrivalNotice("success", "circle-check", ARRIVED, is_preliminary=True)
-    return ArrivalNotice(
-        "success",
-        "circle-check",
-        _result(entry),
-        is_preliminary=not entry.verdict,
-        link_text="View the request",
-        link_url=entry.get_absolute_url(),
-    )
-
-
-def _refusal_notice(arrival: Arrival) -> ArrivalNotice:
-    docs = f"{reverse('docs:show-errors')}#{arrival.code}"
-    text = format_html(
-        "We refused your request: {} <code>{}</code>. Fix it and try again. "
-        "Your next request will appear here.",
-        arrival.status,
-        arrival.code,
-    )
-    return ArrivalNotice(
-        "warning",
-        "triangle-alert",
-        text,
-        is_preliminary=True,
-        link_text="How to fix it",
-        link_url=arrival.entry.get_absolute_url() if arrival.entry else docs,
-    )
-
-
-def _result(entry: LogEntry) -> str:
-    if not entry.verdict:
-        return ARRIVED
-    return format_html(
+    result = format_html(
         'We received your request: <strong dir="auto">{}</strong> is {}, validated in {}.',
         entry.address,
         entry.verdict,
         format_duration(entry.duration_ms),
     )
+    return ArrivalNotice(
+        "success",
+        "circle-check",
+        result if entry.verdict else ARRIVED,
+        is_preliminary=not entry.verdict,
+        link_text="View the request",
+        link_url=url,
+    )
 
 
 def first_request(secret: str, base_url: str) -> str:
-    """Return two commands for a terminal: a request to the sandbox, which costs nothing."""
     sample = build_code_samples(base_url, "deliverable@sandbox.test")[0]
     return f"export SVC_API_KEY={secret}\n{sample.code.rstrip()}"
 

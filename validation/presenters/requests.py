@@ -1,5 +1,3 @@
-"""Say what the request log contains, and how a request ended. Pure."""
-
 from django.conf import settings
 from django.contrib.humanize.templatetags.humanize import naturaltime
 from django.template.defaultfilters import pluralize
@@ -8,11 +6,11 @@ from django.urls import reverse
 from accounts.date_display import exact_time
 from accounts.presenters.elements import EmptyState
 from credits.money import format_credits
+from engine import CHECKS
 from validation.addresses import unpack_account_list, unpack_checks
-from validation.engine.verdicts.finding import CHECKS
 from validation.models import LogEntry
 from validation.presenters.retention import format_days
-from validation.reports.filters import LogFilter
+from validation.request_log.filters import LogFilter
 
 
 def format_duration(milliseconds: int) -> str:
@@ -20,7 +18,6 @@ def format_duration(milliseconds: int) -> str:
 
 
 def never_logged(retention_days: int) -> EmptyState:
-    """Return what a request log without rows or filters says."""
     if not retention_days:
         text = "They're still validated and counted in Usage."
         return EmptyState("Requests aren't stored.", text)
@@ -33,7 +30,6 @@ def never_logged(retention_days: int) -> EmptyState:
 
 
 def no_latest_requests(retention_days: int) -> EmptyState:
-    """Return what the overview shows in place of the latest requests."""
     if retention_days:
         period = format_days(retention_days)
         return EmptyState("No requests.", f"There were none in the last {period}.")
@@ -41,7 +37,6 @@ def no_latest_requests(retention_days: int) -> EmptyState:
 
 
 def search_notice(form: LogFilter) -> str:
-    """Say what the search box searched for, with `ticks` around ids."""
     if _is_valid(form, "address"):
         return "Showing requests for the address you searched for."
     if _is_valid(form, "request"):
@@ -56,7 +51,6 @@ def _is_valid(form: LogFilter, name: str) -> bool:
 
 
 def time_hint(entry: LogEntry) -> str:
-    """Say how long ago the request was, with its exact time."""
     return f"{naturaltime(entry.at)}, {exact_time(entry.at)}"
 
 
@@ -69,7 +63,6 @@ def request_intro(entry: LogEntry) -> str:
 
 
 def stored_data(entry: LogEntry) -> dict[str, object]:
-    """Return what the request log stores, with the API's names where it has them."""
     document: dict[str, object] = {
         "request_id": entry.request_id,
         "created_at": f"{entry.at:%Y-%m-%dT%H:%M:%S}.{entry.at.microsecond // 1000:03}Z",
@@ -97,7 +90,6 @@ def stored_data(entry: LogEntry) -> dict[str, object]:
 
 
 def stored_note(*, is_result: bool) -> str:
-    """Say what else is stored about a request."""
     note = "This is everything the request log stores about the request."
     hours = settings.RESULT_RETENTION_HOURS
     if not (is_result and hours):
@@ -106,7 +98,6 @@ def stored_note(*, is_result: bool) -> str:
 
 
 def outcome_notes(entry: LogEntry) -> list[str]:
-    """Return what makes the request an exception, shown next to its verdict or status."""
     notes = {"sandbox": entry.sandbox, "replay": entry.replayed and bool(entry.verdict)}
     return [note for note, applies in notes.items() if applies]
 

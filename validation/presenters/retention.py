@@ -1,5 +1,3 @@
-"""Say how long requests are stored, and what the erasure of an address deletes. Pure."""
-
 from django.template.defaultfilters import pluralize
 
 from accounts.models import Account
@@ -19,14 +17,12 @@ def format_result_retention(hours: int, log_days: int) -> str:
 
 
 def describe_stored_results(hours: int, list_days: int) -> str:
-    """Say on the landing page how long full addresses are stored."""
     stored = f"Full results are stored encrypted for {hours:,} hour{pluralize(hours)}."
     lists = f"Lists are stored encrypted for {format_days(list_days)}, or until you delete them."
     return f"{stored} {lists}" if hours else lists
 
 
 def retention_sentence(days: int) -> str:
-    """Say how long requests are stored to members who can't change it."""
     stored = f"Requests are stored for {format_days(days)}." if days else "Requests aren't stored."
     return f"{stored} An owner or admin can change this."
 

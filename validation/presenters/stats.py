@@ -1,5 +1,3 @@
-"""Key numbers above the charts. Pure."""
-
 from dataclasses import dataclass
 
 from django.template.defaultfilters import pluralize
@@ -7,10 +5,10 @@ from django.template.defaultfilters import pluralize
 from credits.models import Wallet
 from credits.money import format_credits
 from credits.presenters.balance import format_signed, short_forecast
+from validation.presenters.usage import REQUESTS
 from validation.reports.overview import Overview
 from validation.reports.usage_stats import UsageStats
 
-# Larger numbers get a smaller font.
 MAX_WIDE_NUMBER = 999_999_999
 
 
@@ -33,22 +31,26 @@ class Stat:
 def overview_stats(overview: Overview, wallet: Wallet) -> list[Stat]:
     unit = f"credit{pluralize(wallet.balance)}"
     lasts = short_forecast(wallet.balance, wallet.days_left, wallet.held)
-    week, month = overview.week, overview.month
+    week, month, change = overview.week, overview.month, overview.change
+    change_note = f"{format_signed(change)}% vs previous 7 days" if change is not None else ""
     return [
         Stat("Balance", wallet.balance, unit, lasts),
         _usage_stat("Requests, today", overview.today),
-        Stat("Requests, last 7 days", week.requests, note=_week_note(week, overview.change)),
+        _usage_stat("Requests, last 7 days", week, change_note),
         _usage_stat("Requests, last 30 days", month),
     ]
 
 
-def usage_page_stats(total: UsageStats, period: str) -> list[Stat]:
+def usage_page_stats(
+    total: UsageStats, period: str, nouns: str = REQUESTS, list_credits: int = 0
+) -> list[Stat]:
+    by_lists = f"{list_credits:,} by lists" if list_credits else ""
     when = period[:1].lower() + period[1:]
     counts = [
-        Stat(f"Requests, {when}", total.requests),
-        Stat(f"Credits used, {when}", total.credits),
+        Stat(f"{nouns.capitalize()}, {when}", total.requests),
+        Stat(f"Credits used, {when}", total.credits + list_credits, note=by_lists),
     ]
-    if not total.requests:
+    if not any(total.histogram):
         return counts
     return [
         *counts,
@@ -57,11 +59,5 @@ def usage_page_stats(total: UsageStats, period: str) -> list[Stat]:
     ]
 
 
-def _usage_stat(label: str, stats: UsageStats) -> Stat:
-    return Stat(label, stats.requests, note=f"{format_credits(stats.credits)} used")
-
-
-def _week_note(week: UsageStats, change: int | None) -> str:
-    if change is None:
-        return f"{format_credits(week.credits)} used"
-    return f"{format_signed(change)}% vs previous 7 days"
+def _usage_stat(label: str, stats: UsageStats, note: str = "") -> Stat:
+    return Stat(label, stats.requests, note=note or f"{format_credits(stats.credits)} used")

@@ -1,5 +1,3 @@
-"""Say which period and which time zone the numbers of the usage page have. Pure."""
-
 from datetime import tzinfo
 
 from django.urls import reverse
@@ -8,9 +6,11 @@ from accounts.presenters.elements import EmptyState
 from validation.reports.date_ranges import DateRange, Unit
 from validation.reports.filters import UsageFilter
 
+REQUESTS, ADDRESSES = "requests", "addresses"
+SINGULAR = {REQUESTS: "request", ADDRESSES: "address"}
+
 
 def time_zone_note(unit: Unit | None, zone: tzinfo) -> str:
-    """Name the time zone. Only hours are in the viewer's."""
     if unit != Unit.HOUR:
         return "Days are in UTC."
     if str(zone) == "UTC":
@@ -23,7 +23,7 @@ def interval_heading(unit: Unit, zone: tzinfo) -> str:
 
 
 def period_name(form: UsageFilter, date_range: DateRange) -> str:
-    """Return a range such as `Last 30 days`, or its dates if the user chose them."""
+    """Return `Last 30 days`, or the chosen dates."""
     for _, label, is_active in form.ranges:
         if is_active:
             return f"Last {label}"
@@ -31,11 +31,16 @@ def period_name(form: UsageFilter, date_range: DateRange) -> str:
     return first if first == last else f"{first} to {last}"
 
 
-def no_usage() -> EmptyState:
-    """Return what a page shows in place of an empty chart."""
+def format_count(number: int, nouns: str) -> str:
+    return f"{number:,} {SINGULAR[nouns] if number == 1 else nouns}"
+
+
+def no_usage(nouns: str = REQUESTS) -> EmptyState:
     return EmptyState(
-        "No requests in this period.",
-        "Requests with your API keys and in the playground appear here.",
+        f"No {nouns} in this period.",
+        "Addresses of lists appear here."
+        if nouns == ADDRESSES
+        else "Requests with your API keys and in the playground appear here.",
         "View the last 12 months",
         f"{reverse('validation:show-usage')}?range=12m",
     )

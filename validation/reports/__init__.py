@@ -1,1 +1,0 @@
-"""Sum up usage for pages, charts, and the API."""

@@ -1,5 +1,3 @@
-"""Date ranges of reports and the intervals they are divided into. Pure."""
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta, tzinfo
@@ -18,12 +16,10 @@ class Unit(StrEnum):
     MONTH = "month"
 
 
-# A chart with more intervals is unreadable.
 MAX_DAYS = {Unit.HOUR: 7, Unit.DAY: 92, Unit.MONTH: 2 * 366}
-# Hours between two labels below a chart.
 LABEL_HOURS = (1, 2, 4, 8, 12, 24)
 
-# One day less than credits.wallet.totals.HOURLY_RETENTION: rows are deleted during the last day.
+# A day less than totals.HOURLY_RETENTION: rows are deleted during the last day.
 MAX_HOURLY_AGE = timedelta(days=395)
 
 
@@ -62,8 +58,7 @@ class DateRange:
     def labels(self, zone: tzinfo, now: datetime) -> list[str]:
         """Return a label per interval, hours in the viewer's time zone.
 
-        A label contains the year if the range starts in another year than `now`, and the UTC offset
-        if it changes within the range.
+        Labels have the year if it isn't the current one, and the UTC offset if it changes.
         """
         if self.unit == Unit.MONTH:
             return [f"{month:%b %Y}" for month in self.intervals]
@@ -75,20 +70,14 @@ class DateRange:
         return [f"{hour:%a %d %b{year}, %H:%M{offset}}" for hour in hours]
 
     def axis_labels(self, zone: tzinfo) -> dict[int, str]:
-        """Return short labels for some of the intervals, by their position."""
         if self.unit == Unit.HOUR:
-            return self._hour_labels(zone)
+            hours = [hour.astimezone(zone) for hour in self._hours()]
+            step = next((each for each in LABEL_HOURS if len(hours) <= each * MAX_LABELS), 24)
+            labeled = [(i, at) for i, at in enumerate(hours) if at.hour % step == 0]
+            return {i: f"{at:%H:%M}" if at.hour else f"{at.day} {at:%b}" for i, at in labeled}
         template = "%b %Y" if self.unit == Unit.MONTH else "%d %b"
         days = list(self._days())
-        # Without a leading zero: 4 Nov.
         return {i: f"{days[i]:{template}}".lstrip("0") for i in choose_labeled(len(days))}
-
-    def _hour_labels(self, zone: tzinfo) -> dict[int, str]:
-        """Return labels at round hours of the day, with the date at midnight."""
-        hours = [hour.astimezone(zone) for hour in self._hours()]
-        step = next((step for step in LABEL_HOURS if len(hours) <= step * MAX_LABELS), DAY // HOUR)
-        labeled = {i: hour for i, hour in enumerate(hours) if hour.hour % step == 0}
-        return {i: f"{at:%H:%M}" if at.hour else f"{at.day} {at:%b}" for i, at in labeled.items()}
 
     def _hours(self) -> Iterator[datetime]:
         hour = self.start
@@ -106,10 +95,9 @@ class DateRange:
 def range_of_days(
     first: date, last: date, unit: Unit | None = None, *, today: date | None = None
 ) -> DateRange:
-    """Return the range of both days and those between.
+    """Return the range of these days. If `unit` is None, choose the smallest readable one.
 
-    If `unit` is None, use the smallest unit that gives a readable chart. With `today`, take into
-    account that old hours are deleted.
+    With `today`, take into account that old hours are deleted.
     """
     days = (last - first).days + 1
     has_hours = today is None or first > today - MAX_HOURLY_AGE

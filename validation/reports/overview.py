@@ -1,5 +1,3 @@
-"""Collect the numbers for the account's overview page."""
-
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -7,11 +5,13 @@ from accounts.models import Account
 from apikeys.errors import REFUSALS
 from apikeys.models import ApiKey, RefusalHour
 from credits.models import UseDay, UseHour
+from credits.models.usage import REQUEST_SOURCES, Source
 from validation.models import LogEntry
 from validation.reports.date_ranges import DAY, HOUR, DateRange, last_days
 from validation.reports.usage_stats import (
     RefusalCount,
     UsageStats,
+    add_sources,
     by_interval,
     count_refusals,
     sum_stats,
@@ -25,10 +25,10 @@ LATEST_COUNT = 8
 
 @dataclass(frozen=True)
 class Overview:
-    # The last 30 days, ending today.
     date_range: DateRange
+    # Without lists.
     days: list[UsageStats]
-    # In the last 7 days.
+    lists: UsageStats
     refused: list[RefusalCount]
     latest: list[LogEntry]
 
@@ -50,17 +50,13 @@ class Overview:
 
     @property
     def change(self) -> int | None:
-        """Return the percentage change of requests from the previous 7 days."""
         before = self.week_before.requests
         return round(100 * (self.week.requests - before) / before) if before else None
 
 
 @dataclass(frozen=True)
 class Arrival:
-    """A request that the account sent.
-
-    Without a log entry, only the refusal code is known, or only that the key was used.
-    """
+    """Describes a request. Without a log entry, only its refusal or its key's use is known."""
 
     entry: LogEntry | None = None
     refusal: str = ""
@@ -77,7 +73,6 @@ class Arrival:
 
 
 def has_usage(account: Account) -> bool:
-    """Return whether the account ever used the API for more than the sandbox and refusals."""
     return (
         UseHour.objects.filter(account=account).exists()
         or UseDay.objects.filter(account=account).exists()
@@ -85,7 +80,6 @@ def has_usage(account: Account) -> bool:
 
 
 def has_sent_requests(account: Account) -> bool:
-    """Return whether a request with one of the account's keys ever arrived."""
     return (
         account.api_keys.filter(last_used_at__isnull=False).exists()
         or RefusalHour.objects.filter(account=account).exists()
@@ -93,7 +87,6 @@ def has_sent_requests(account: Account) -> bool:
 
 
 def has_results(account: Account) -> bool:
-    """Return whether one of the requests was validated, in the sandbox or not."""
     entries = LogEntry.objects.retained_for(account)
     if entries.exclude(verdict="").exists():
         return True
@@ -104,7 +97,7 @@ def has_results(account: Account) -> bool:
 
 
 def find_arrival(account: Account, key: ApiKey | None, now: datetime) -> Arrival | None:
-    """Return the latest request of the last 24 hours with this key, or with any key if None."""
+    """Return the latest request of the last 24 hours, with any key if `key` is None."""
     key_filter = {"key": key} if key else {}
     entries = LogEntry.objects.retained_for(account).filter(at__gte=now - DAY, **key_filter)
     entry = entries.order_by("-at").first()
@@ -115,15 +108,17 @@ def find_arrival(account: Account, key: ApiKey | None, now: datetime) -> Arrival
     if refusal and refusal.code in REFUSALS:
         return Arrival(None, refusal.code)
     keys = ApiKey.objects.filter(pk=key.pk) if key else account.api_keys.all()
-    # A key's use is recorded before the entry, so a request may still be in progress.
+    # A key's use is recorded first, so a request may still be in progress.
     return Arrival() if keys.filter(last_used_at__lt=now - MAX_CALL_DURATION).exists() else None
 
 
 def build_overview(account: Account, now: datetime) -> Overview:
     month = last_days(now, MONTH)
+    stats = by_interval(account, month)
     return Overview(
         month,
-        by_interval(account, month),
+        add_sources(stats, REQUEST_SOURCES),
+        sum_stats(stats[Source.LISTS]),
         count_refusals(account, last_days(now, WEEK)),
         latest_entries(account, LATEST_COUNT),
     )

@@ -1,6 +1,4 @@
-"""Sum an account's usage by interval, by key, and in total."""
-
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 
@@ -9,29 +7,25 @@ from django.db.models import Sum
 from accounts.models import Account
 from apikeys.errors import REFUSALS
 from apikeys.models import ApiKey, RefusalHour
-from credits import latency
+from credits.models.usage import BUCKETS, Source
 from credits.wallet import totals
 from credits.wallet.totals import UsageTotal
 from validation.reports.charts import STACK_ORDER
 from validation.reports.date_ranges import DateRange, Unit
-
-
-def _no_calls() -> dict[str, int]:
-    return dict.fromkeys(STACK_ORDER, 0)
+from validation.reports.latency import format_percentile
 
 
 @dataclass
 class UsageStats:
-    # The interval or the API key. None for a total and for the playground.
     of: date | ApiKey | None = None
-    calls: dict[str, int] = field(default_factory=_no_calls)
+    source: Source | None = None
+    calls: dict[str, int] = field(default_factory=lambda: dict.fromkeys(STACK_ORDER, 0))
     credits: int = 0
-    histogram: list[int] = field(default_factory=lambda: [0] * len(latency.BUCKETS))
+    histogram: list[int] = field(default_factory=lambda: [0] * len(BUCKETS))
 
-    def add(self, used: UsageTotal[object]) -> None:
+    def add(self, used: UsageTotal) -> None:
         self.calls[used.verdict] += used.calls
         self.credits += used.credits
-        # Empty for queries that don't load the histogram.
         for bucket, calls in enumerate(used.histogram):
             self.histogram[bucket] += calls
 
@@ -41,17 +35,16 @@ class UsageStats:
 
     @property
     def shares(self) -> list[tuple[str, int, float]]:
-        """Return each verdict with its calls and their percentage."""
         total = self.requests or 1
         return [(verdict, calls, 100 * calls / total) for verdict, calls in self.calls.items()]
 
     @property
     def p50(self) -> str:
-        return latency.format_milliseconds(latency.percentile(self.histogram, 0.5))
+        return format_percentile(self.histogram, 0.5)
 
     @property
     def p95(self) -> str:
-        return latency.format_milliseconds(latency.percentile(self.histogram, 0.95))
+        return format_percentile(self.histogram, 0.95)
 
 
 @dataclass(frozen=True)
@@ -68,8 +61,8 @@ class RefusalCount:
         return REFUSALS[self.code].cure
 
 
-def sum_stats(parts: Iterable[UsageStats]) -> UsageStats:
-    total = UsageStats()
+def sum_stats(parts: Iterable[UsageStats], of: date | ApiKey | None = None) -> UsageStats:
+    total = UsageStats(of)
     for part in parts:
         for verdict, calls in part.calls.items():
             total.calls[verdict] += calls
@@ -78,44 +71,47 @@ def sum_stats(parts: Iterable[UsageStats]) -> UsageStats:
     return total
 
 
-def by_interval(account: Account, date_range: DateRange, **key_filter: object) -> list[UsageStats]:
-    """Return the stats of each interval, including those without usage."""
-    stats = {interval: UsageStats(interval) for interval in date_range.intervals}
-    for used in _load_usage(account, date_range, key_filter):
-        stats[used.of].add(used)
-    return list(stats.values())
-
-
-def _load_usage(
-    account: Account, date_range: DateRange, key_filter: dict[str, object]
-) -> Iterable[UsageTotal[date]]:
+def read_usage(
+    account: Account, date_range: DateRange, *groups: str, **key_filter: object
+) -> Iterator[UsageTotal]:
     if date_range.unit == Unit.HOUR:
-        return totals.usage_by_hour(account, date_range.start, date_range.end, **key_filter)
-    usage_by_unit = totals.usage_by_day if date_range.unit == Unit.DAY else totals.usage_by_month
-    return usage_by_unit(account, date_range.first, date_range.last, **key_filter)
+        return totals.hourly_usage(account, date_range.start, date_range.end, *groups, **key_filter)
+    return totals.daily_usage(account, date_range.first, date_range.last, *groups, **key_filter)
+
+
+def by_interval(
+    account: Account, date_range: DateRange, **key_filter: object
+) -> dict[Source, list[UsageStats]]:
+    stats = {
+        source: {interval: UsageStats(interval, source) for interval in date_range.intervals}
+        for source in Source
+    }
+    for used in read_usage(account, date_range, date_range.unit, **key_filter):
+        stats[used.source][used.of].add(used)
+    return {source: list(by_date.values()) for source, by_date in stats.items()}
+
+
+def add_sources(
+    stats: Mapping[Source, Sequence[UsageStats]], sources: Iterable[Source]
+) -> list[UsageStats]:
+    """Return the stats of each interval, of these sources together."""
+    series = (stats[source] for source in sources)
+    return [sum_stats(parts, parts[0].of) for parts in zip(*series, strict=True)]
 
 
 def by_key(account: Account, date_range: DateRange, **key_filter: object) -> list[UsageStats]:
-    """Return the stats of each used key, most used first. `of` is None for the playground."""
-    stats_by_id: dict[int | None, UsageStats] = {}
-    for used in _load_usage_by_key(account, date_range, key_filter):
-        stats_by_id.setdefault(used.of, UsageStats()).add(used)
-    keys = load_keys(account, stats_by_id)
-    for key_id, stats in stats_by_id.items():
+    """Return stats by key and source, most used first. Without a key, `of` is None."""
+    groups: dict[tuple[int | None, Source], UsageStats] = {}
+    for used in read_usage(account, date_range, "key", **key_filter):
+        groups.setdefault((used.of, used.source), UsageStats(source=used.source)).add(used)
+    keys = load_keys(account, (key_id for key_id, _ in groups))
+    for (key_id, _), stats in groups.items():
         stats.of = keys.get(key_id or 0)
-    return sorted(stats_by_id.values(), key=lambda stats: -stats.requests)
+    return sorted(groups.values(), key=lambda stats: -stats.requests)
 
 
 def load_keys(account: Account, key_ids: Iterable[int | None]) -> dict[int, ApiKey]:
     return account.api_keys.in_bulk({key_id for key_id in key_ids if key_id})
-
-
-def _load_usage_by_key(
-    account: Account, date_range: DateRange, key_filter: dict[str, object]
-) -> Iterator[UsageTotal[int | None]]:
-    if date_range.unit == Unit.HOUR:
-        return totals.usage_by_key_between(account, date_range.start, date_range.end, **key_filter)
-    return totals.usage_by_key(account, date_range.first, date_range.last, **key_filter)
 
 
 def count_refusals(

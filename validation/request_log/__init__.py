@@ -1,1 +1,0 @@
-"""Write the request log, search it, and delete from it."""

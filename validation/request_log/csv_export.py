@@ -1,5 +1,3 @@
-"""Export the requests that a search finds as CSV rows."""
-
 from collections.abc import Iterator
 
 from accounts import audit
@@ -12,7 +10,6 @@ from validation.models import LogEntry
 from validation.request_log.search import LogQuery, log_page
 
 MAX_ROWS = 50_000
-# Each reads at most pagination.SCAN_LIMIT rows, so a search with few matches is bounded as well.
 MAX_SCANS = 100
 
 HEADER: Row = [
@@ -24,7 +21,6 @@ HEADER: Row = [
 def export(
     *, account: Account, query: LogQuery, description: str, actor: User, ip: str | None = None
 ) -> Iterator[Row]:
-    """Record the export and return its CSV rows, newest first. Addresses are masked as stored."""
     audit.record(account, actor, "requests.exported", description, ip)
     return _csv_rows(account, query)
 

@@ -8,6 +8,6 @@ _FIELDS = (
 
 
 def export_requests(*, account: Account) -> dict[str, object]:
-    """Export the request log, with the addresses masked as stored. A hook."""
+    """Export the stored requests. A hook."""
     entries = LogEntry.objects.retained_for(account).order_by("at", "pk")
     return {"requests": list(entries.values(*_FIELDS))}

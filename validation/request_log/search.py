@@ -1,8 +1,4 @@
-"""Search the request log: filtered pages, and single entries by their ids.
-
-The most selective filter uses an index scan. The others apply to the scanned rows, up to the scan
-limit (runtime/database/pagination.py).
-"""
+"""The most selective filter scans an index, and the others filter its rows."""
 
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -20,12 +16,9 @@ from validation.models.log_entries import COMMON_REASON
 
 @dataclass(frozen=True)
 class LogQuery:
-    """Holds the filters of a search. An empty filter matches every entry."""
-
     verdict: str = ""
     status: int | None = None
     reason: str = ""
-    # An error code.
     refusal: str = ""
     key: ApiKey | None = None
     playground: bool = False
@@ -37,9 +30,9 @@ class LogQuery:
     batch_id: str = ""
 
     def indexed_conditions(self) -> list[Q]:
-        """Return the active filters that have an index, the most selective first."""
+        """Return the filters that have an index, the most selective first."""
         is_refused = bool(self.refusal or (self.status and self.status != 200))
-        # Named as in the index, whose condition SQLite doesn't infer.
+        # Repeats the index's condition, which SQLite doesn't infer.
         is_rare = ~Q(reason=COMMON_REASON)
         conditions: list[tuple[object, Q]] = [
             (self.request_id, Q(request_id=self.request_id)),
@@ -86,7 +79,6 @@ def latest_entries(account: Account, limit: int) -> list[LogEntry]:
 
 
 def find_entry(account: Account, request_id: str, at: datetime) -> LogEntry | None:
-    """Find the entry that a page's URL identifies: see LogEntry.get_absolute_url."""
     entries = LogEntry.objects.retained_for(account).filter(request_id=request_id, at=at)
     return entries.select_related("key").first()
 

@@ -1,5 +1,3 @@
-"""GET /v1/validations/{id}: a result again."""
-
 from typing import Any
 
 from drf_spectacular.utils import OpenApiParameter
@@ -7,7 +5,7 @@ from drf_spectacular.utils import OpenApiParameter
 from apikeys.errors import ApiError
 from apikeys.request import ApiRequest
 from apikeys.rest.responses import ApiResponse, json_response
-from apikeys.rest.schema import COMMON_ERRORS, describe, named_example
+from apikeys.rest.schema import describe, named_example
 from apikeys.rest.view import ApiView
 from validation.ids import RESULT_ID_PATTERN, is_result_id
 from validation.results import stored_results
@@ -57,7 +55,6 @@ class ResultView(ApiView):
         tag="Validation",
         parameters=[RESULT_ID],
         examples={"A result": mistyped_result()},
-        refusals=(*COMMON_ERRORS, "not_found"),
     )
     def get(self, request: ApiRequest, result_id: str) -> ApiResponse:
         return json_response(self.document)

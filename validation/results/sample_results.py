@@ -1,11 +1,6 @@
-"""Sample results for the docs, produced by the engine and the sandbox so that they stay correct."""
+"""Build sample results for the docs with the engine, so that they stay correct."""
 
-from validation.engine.check import Engine, LookupLimit
-from validation.engine.dns.budget import FULL, LookupScope
-from validation.engine.dns.mail_route import MailHost, MailRoute
-from validation.engine.sandbox import SANDBOX_DOMAIN, sandbox_finding
-from validation.engine.verdicts.decision import DomainInfo, describe_domain
-from validation.engine.verdicts.finding import Finding
+from engine import SANDBOX_DOMAIN, Engine, Finding, MailHost, MailRoute
 
 _ROUTE = MailRoute(
     domain_exists=True,
@@ -19,27 +14,18 @@ _ROUTE = MailRoute(
 )
 
 
-class _FixedRouteEngine(Engine):
-    """Sends no queries: every domain gets the DNS result of `_ROUTE`."""
-
-    def _look_up(
-        self, domain: str, limit: LookupLimit | None, scope: LookupScope = FULL
-    ) -> tuple[DomainInfo, bool]:
-        return describe_domain(self.domain_data, domain, _ROUTE, self._staff_domains()), True
-
-
 # Without resolvers and staff domains.
-_engine = _FixedRouteEngine()
+_engine = Engine()
 
 
 def sandbox_result(word: str) -> dict[str, object]:
-    finding = sandbox_finding(_engine.check_without_dns(f"{word}@{SANDBOX_DOMAIN}"), word)
-    return _build_result(finding, sandbox=True)
+    return _build_result(_engine.simulate(f"{word}@{SANDBOX_DOMAIN}", word), sandbox=True)
 
 
 def mistyped_result() -> dict[str, object]:
     """Return the result for a mistyped address outside the sandbox, with all DNS fields."""
-    return _build_result(_engine.check("Jane.Doe+news@GMIAL.com"), sandbox=False)
+    facts = {"gmial.com": _engine.describe("gmial.com", _ROUTE)}
+    return _build_result(_engine.check_offline("Jane.Doe+news@GMIAL.com", facts), sandbox=False)
 
 
 def _build_result(finding: Finding, *, sandbox: bool) -> dict[str, object]:
@@ -49,7 +35,7 @@ def _build_result(finding: Finding, *, sandbox: bool) -> dict[str, object]:
         "sandbox": sandbox,
         **finding.document(),
         "duration_ms": 14,
-        "dns_cached": None if sandbox else finding.dns_cached,
+        "dns_cached": None if sandbox else False,
         "credits": {"charged": 0 if sandbox else 1, "remaining": 4211},
     }
 
@@ -65,7 +51,6 @@ EXAMPLES = {
 
 
 def _build_batch() -> dict[str, object]:
-    """Return a batch of two addresses, the first of them twice."""
     mistyped, simulated = mistyped_result(), sandbox_result("deliverable")
     free = {"charged": 0, "remaining": 4211}
     return {

@@ -1,9 +1,7 @@
 """Store results, so that a response that was lost in transit can be read again.
 
-A result is stored as its JSON: compressed, encrypted, and written in the statement that charges for
-it. Most of the JSON is the same in all results, so compression starts from a typical one. That
-takes 6 µs and leaves 150 to 250 of 1,250 bytes. The results of a batch are stored together, in a
-row with the batch's id: one row takes a tenth of the time of a hundred.
+A result is JSON, compressed with a typical result as the dictionary, and encrypted. The results of
+a batch share a row.
 """
 
 import zlib
@@ -15,17 +13,19 @@ from typing import Any, Protocol
 import orjson
 from django.conf import settings
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 
 from accounts.models import Account
 from runtime.database.batches import delete_in_batches
 from runtime.database.raw_sql import BulkInsert
 from runtime.encryption import DecryptionFailed, decrypt_bytes, encrypt_bytes
+from validation.addresses import address_hash
+from validation.ids import BATCH_PREFIX
 from validation.models import LogEntry, StoredResult
+from validation.models.replays import ReplayQuerySet
 from validation.request_log.writer import Caller
 
-# Rare strings first: zlib encodes matches near the end of the dictionary in fewer bits.
-# Results that were stored with another dictionary can't be read: changing it loses those of a day.
+# Rare strings first: matches near the end take fewer bits. Changing it loses the stored results.
 _DICTIONARY = (
     b'"reason":"dns_timeout","reasons":["dns_timeout"],"score":null,"evidence":"dns"'
     b'"verdict":"unknown","reason":"dns_failure","retry_after_s":300"dns_failure"'
@@ -60,9 +60,9 @@ _DICTIONARY = (
     b'"lists":{"disposable":"2026-11-20","disposable_by":null},"account_list":null,'
     b'"duration_ms":0,"dns_cached":true,"credits":{"charged":1}}'
 )
-# Larger than the dictionary. With more bits and memory, preparing a compressor takes most time.
+# Just larger than the dictionary: a larger window takes longer to prepare.
 _WINDOW_BITS, _MEMORY_LEVEL, _FAST = 12, 5, 2
-# Copied, because a compressor that has read the dictionary is prepared faster than a new one.
+# Copied for each result: faster than reading the dictionary again.
 _compressor = zlib.compressobj(
     _FAST, zlib.DEFLATED, _WINDOW_BITS, _MEMORY_LEVEL, zlib.Z_DEFAULT_STRATEGY, _DICTIONARY
 )
@@ -71,71 +71,78 @@ _compressor = zlib.compressobj(
 class StorableValidation(Protocol):
     id: str
     caller: Caller
+    idempotency_key: str | None
 
     @property
     def cost(self) -> int: ...
 
-    def render(self) -> bytes:
-        """Return the result's JSON without its credits."""
+    @property
+    def json(self) -> bytes:
+        """Return the result without its credits and closing brace."""
 
 
 def inserts_for(validations: Iterable[StorableValidation]) -> list[BulkInsert]:
-    """Return the INSERT to run in the transaction that charges the validations, if any.
+    """Return the INSERT to run with the charge, if any.
 
-    Nothing is stored for an account that stores no requests.
+    An account that stores no requests only stores what an Idempotency-Key may return.
     """
     rows = [
-        (validation.id, validation.caller.account.pk, _pack_validation(validation))
+        (validation.id, validation.caller.account.pk, pack(_render(validation)))
         for validation in validations
-        if _stores_results(validation.caller.account)
+        if validation.idempotency_key is not None or _stores_results(validation.caller.account)
     ]
     return [StoredResult.objects.bulk_insert(rows)] if rows else []
 
 
 def inserts_for_batch(
-    account: Account, batch_id: str, results: Iterable[tuple[bytes, int]]
+    account: Account, batch_id: str, validations: Iterable[StorableValidation]
 ) -> list[BulkInsert]:
-    """Do the same for all results of a batch, in one row: each one's JSON, not closed, and cost."""
     if not _stores_results(account):
         return []
-    packed = pack(b"[%b]" % b",".join(_document(json, cost) for json, cost in results))
+    packed = pack(b"[%b]" % b",".join(map(_render, validations)))
     return [StoredResult.objects.bulk_insert([(batch_id, account.pk, packed)])]
 
 
-def find_result(account: Account, result_id: str, *, balance: int) -> dict[str, Any] | None:
-    """Return the document of the account's result, with today's balance, if it is still stored.
+def _render(validation: StorableValidation) -> bytes:
+    return b'%b,"credits":{"charged":%d}}' % (validation.json, validation.cost)
 
-    A result of a SECRET_KEY that was removed, or of another dictionary, can't be read.
-    """
+
+def find_result(account: Account, result_id: str, *, balance: int) -> dict[str, Any] | None:
+    """Return the result, with the present balance, if it is stored and can be read."""
     stored = StoredResult.objects.find(account, result_id)
     results = unpack(stored.packed) if stored else []
     document = next((result for result in results if result["id"] == result_id), None)
     if document is not None:
-        # What was left right after the charge isn't stored: that statement computed it.
+        # The balance after the charge isn't stored: the same statement computed it.
         document["credits"]["remaining"] = balance
     return document
 
 
-def erase_results(requests: QuerySet[LogEntry]) -> None:
-    """Erase the results of request log entries. Batches keep their other results.
+def erase_results(email: str, requests: QuerySet[LogEntry], replays: ReplayQuerySet) -> None:
+    """Erase the address's results and responses. Batches keep their other results.
 
     Call it outside a transaction.
     """
+    of_batches = Q(result_id__startswith=BATCH_PREFIX)
     delete_in_batches(StoredResult.objects.of_requests(requests))
-    for batch_id in list(
-        StoredResult.objects.of_batches_with(requests).values_list("pk", flat=True)
-    ):
-        erased = requests.filter(batch_id=batch_id).values_list("result_id", flat=True)
-        _erase_from_batch(batch_id, set(erased))
+    delete_in_batches(replays.exclude(of_batches).responses())
+    # If an account stores no requests, only replays find its batches.
+    batches = (
+        StoredResult.objects.of_batches_with(requests),
+        replays.filter(of_batches).responses(),
+    )
+    for batch_id in {row.pk for rows in batches for row in rows.only("pk")}:
+        _erase_from_batch(batch_id, address_hash(email))
 
 
 @transaction.atomic
-def _erase_from_batch(batch_id: str, erased: set[str]) -> None:
-    """Rewrite the batch's row. A row without other results that can be read is deleted."""
+def _erase_from_batch(batch_id: str, erased: str) -> None:
+    """Rewrite the batch's row, or delete it if no other result can be read."""
     row = StoredResult.objects.filter(pk=batch_id)
     # Locked, because another erasure may rewrite it at the same time.
     for stored in row.select_for_update():
-        remaining = [result for result in unpack(stored.packed) if result["id"] not in erased]
+        results = unpack(stored.packed)
+        remaining = [each for each in results if address_hash(each["email"]) != erased]
         if remaining:
             row.update(packed=pack(orjson.dumps(remaining)))
         else:
@@ -146,14 +153,6 @@ def _stores_results(account: Account) -> bool:
     return bool(settings.RESULT_RETENTION_HOURS and account.log_retention_days)
 
 
-def _pack_validation(validation: StorableValidation) -> str:
-    return pack(_document(validation.render()[:-1], validation.cost))
-
-
-def _document(json: bytes, cost: int) -> bytes:
-    return b'%b,"credits":{"charged":%d}}' % (json, cost)
-
-
 def pack(result: bytes) -> str:
     compressor = _compressor.copy()
     compressed = compressor.compress(result) + compressor.flush()
@@ -161,10 +160,17 @@ def pack(result: bytes) -> str:
 
 
 def unpack(packed: str) -> list[dict[str, Any]]:
-    """Return the results of a row: one, those of a batch, or none if they can't be read."""
+    body = unpack_bytes(packed)
+    stored = orjson.loads(body) if body else []
+    if isinstance(stored, dict):
+        # The response to a batch repeats the results of duplicates.
+        stored = stored.get("results", [stored])
+    return [result for result in stored if result.pop("duplicate_of", None) is None]
+
+
+def unpack_bytes(packed: str) -> bytes | None:
+    """Return None for another dictionary, or a SECRET_KEY that was removed."""
     try:
-        compressed = decrypt_bytes(b64decode(packed))
-        stored = orjson.loads(zlib.decompressobj(zdict=_DICTIONARY).decompress(compressed))
+        return zlib.decompressobj(zdict=_DICTIONARY).decompress(decrypt_bytes(b64decode(packed)))
     except (DecryptionFailed, zlib.error):
-        return []
-    return stored if isinstance(stored, list) else [stored]
+        return None

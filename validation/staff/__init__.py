@@ -1,1 +1,0 @@
-"""Show staff the request log and usage."""

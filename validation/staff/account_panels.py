@@ -1,9 +1,4 @@
-"""Read-only panels with one account's usage and requests, for staff."""
-
-from collections import defaultdict
-from collections.abc import Hashable, Iterable
-from datetime import date, timedelta
-from typing import TypeVar
+from itertools import chain
 
 from django.utils import timezone
 
@@ -18,28 +13,28 @@ from accounts.staff.panels import (
 )
 from apikeys.models import ApiKey
 from credits.models import UseDay
-from credits.wallet.totals import UsageTotal, usage_by_day, usage_by_key
-from validation.engine.verdicts.reasons import Verdict
 from validation.models import LogEntry
-
-Group = TypeVar("Group", bound=Hashable)
+from validation.reports import usage_stats
+from validation.reports.charts import STACK_ORDER
+from validation.reports.date_ranges import last_days
+from validation.reports.usage_stats import UsageStats
 
 DAYS = 30
 NEWEST = 20
-_COUNTS = ("requests", "credits", *(verdict.value for verdict in Verdict))
-_HEADS = tuple(name.capitalize() for name in _COUNTS)
+_HEADS = ("Source", "Validations", "Credits", *(verdict.capitalize() for verdict in STACK_ORDER))
 _LAST_DAYS = f"Last {DAYS} days (UTC), without sandbox requests and replayed responses."
 
 
 @require_staff_permissions("credits.view_useday", "credits.view_usehour")
 def usage_by_day_panel(account: Account) -> Panel:
-    """List only days with usage, which keeps the page of a quiet account short."""
-    groups = _sum_by_group(usage_by_day(account, *_date_range()))
+    """List only days with usage."""
+    by_source = usage_stats.by_interval(account, last_days(timezone.now(), DAYS))
+    days = chain.from_iterable(zip(*by_source.values(), strict=True))
     return Panel(
         "Usage by day",
         f"No usage in the last {DAYS} days.",
         columns=("Day", *_HEADS),
-        rows=[[Cell(day), *_count_cells(groups[day])] for day in sorted(groups, reverse=True)],
+        rows=[[Cell(stats.of), *_count_cells(stats)] for stats in days if stats.requests][::-1],
         note=_LAST_DAYS,
         more=Link("All days", account_admin_list_url(UseDay, account)),
     )
@@ -47,40 +42,27 @@ def usage_by_day_panel(account: Account) -> Panel:
 
 @require_staff_permissions("credits.view_useday", "credits.view_usehour", "apikeys.view_apikey")
 def usage_by_key_panel(account: Account) -> Panel:
-    groups = _sum_by_group(usage_by_key(account, *_date_range()))
-    keys = ApiKey.objects.in_bulk([key for key in groups if key is not None])
-    most_used_first = sorted(groups, key=lambda key: -groups[key]["requests"])
+    used = usage_stats.by_key(account, last_days(timezone.now(), DAYS))
     return Panel(
         "Usage by API key",
         f"No usage in the last {DAYS} days.",
         columns=("Key", *_HEADS),
-        rows=[[_key_cell(keys.get(key)), *_count_cells(groups[key])] for key in most_used_first],
+        rows=[
+            [
+                link_cell(stats.of) if isinstance(stats.of, ApiKey) else Cell(None),
+                *_count_cells(stats),
+            ]
+            for stats in used
+        ],
         note=_LAST_DAYS,
         more=Link("All API keys", account_admin_list_url(ApiKey, account)),
     )
 
 
-def _date_range() -> tuple[date, date]:
-    today = timezone.now().date()
-    return today - timedelta(days=DAYS - 1), today
-
-
-def _sum_by_group(used: Iterable[UsageTotal[Group]]) -> dict[Group, dict[str, int]]:
-    groups: dict[Group, dict[str, int]] = defaultdict(lambda: dict.fromkeys(_COUNTS, 0))
-    for row in used:
-        counts = groups[row.of]
-        counts["requests"] += row.calls
-        counts["credits"] += row.credits
-        counts[row.verdict] += row.calls
-    return groups
-
-
-def _count_cells(counts: dict[str, int]) -> list[Cell]:
-    return [Cell(counts[name]) for name in _COUNTS]
-
-
-def _key_cell(key: ApiKey | None) -> Cell:
-    return link_cell(key) if key else Cell("Playground")
+def _count_cells(stats: UsageStats) -> list[Cell]:
+    source = stats.source.label if stats.source else None
+    counts = (stats.requests, stats.credits, *stats.calls.values())
+    return [Cell(source), *(Cell(count) for count in counts)]
 
 
 @require_staff_permissions("validation.view_logentry")
@@ -90,20 +72,20 @@ def requests_panel(account: Account) -> Panel:
         "Latest requests",
         "The request log has no requests of this account.",
         columns=("Time", "Request", "Key", "Status", "Outcome", "Address", "Cost", "Duration (ms)"),
-        rows=[_request_cells(entry) for entry in newest[:NEWEST]],
+        rows=[
+            [
+                Cell(entry.at),
+                link_cell(entry, entry.request_id),
+                link_cell(entry.key, entry.key.name) if entry.key else Cell("Playground"),
+                Cell(str(entry.status)),
+                Cell(
+                    entry.refusal or ", ".join(filter(None, (entry.verdict, entry.reason))) or None
+                ),
+                Cell(entry.address or None),
+                Cell(entry.cost),
+                Cell(entry.duration_ms),
+            ]
+            for entry in newest[:NEWEST]
+        ],
         note=f"The latest {NEWEST} in the request log, which doesn't contain 429s.",
     )
-
-
-def _request_cells(entry: LogEntry) -> list[Cell]:
-    outcome = entry.refusal or ", ".join(filter(None, (entry.verdict, entry.reason)))
-    return [
-        Cell(entry.at),
-        link_cell(entry, entry.request_id),
-        link_cell(entry.key, entry.key.name) if entry.key else Cell("Playground"),
-        Cell(str(entry.status)),
-        Cell(outcome or None),
-        Cell(entry.address or None),
-        Cell(entry.cost),
-        Cell(entry.duration_ms),
-    ]

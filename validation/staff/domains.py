@@ -1,4 +1,4 @@
-"""An account's own domains in the admin, where staff only read them."""
+"""Show an account's own domains to staff, who can't change them."""
 
 from django.contrib import admin
 from django.contrib.humanize.templatetags.humanize import intcomma

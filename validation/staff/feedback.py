@@ -1,4 +1,4 @@
-"""The queue of feedback in the admin. Staff see the full address, which the customer shared."""
+"""Staff see the full address, which the customer shared."""
 
 from datetime import timedelta
 
@@ -39,36 +39,28 @@ _KINDS = {
 }
 
 
-def _answer(feedback: Feedback, data: FormData, request: StaffRequest) -> str:
-    is_answered = answer_feedback(
-        feedback=feedback, answer=data["answer"], actor=request.user, ip=request.ip
-    )
-    if not is_answered:
-        raise StaffActionRefused("It was answered or sent again. Look at it as it is now.")
-    return f"Answered {feedback}. The customer gets an email."
-
-
-def _is_open(feedback: Feedback) -> bool:
-    return feedback.is_open
-
-
-ACTIONS: tuple[StaffAction[Feedback], ...] = (
-    StaffAction(
-        "answer",
-        "Answer",
-        "validation.change_feedback",
-        AnswerForm,
+class AnswerFeedback(StaffAction[Feedback]):
+    slug, label = "answer", "Answer"
+    permission = "validation.change_feedback"
+    description = (
         "The sender gets the answer by email, and the account's members see it on the request's "
-        "page. Don't repeat the address.",
-        _answer,
-        is_available=_is_open,
-    ),
-)
+        "page. Don't repeat the address."
+    )
+    form = AnswerForm
+
+    def is_available(self, row: Feedback) -> bool:
+        return row.is_open
+
+    def run(self, row: Feedback, data: FormData, request: StaffRequest) -> str:
+        is_answered = answer_feedback(
+            feedback=row, answer=data["answer"], actor=request.user, ip=request.ip
+        )
+        if not is_answered:
+            raise StaffActionRefused("It was answered or sent again. Look at it as it is now.")
+        return f"Answered {row}. The customer gets an email."
 
 
 class ReasonFilter(admin.SimpleListFilter):
-    """Shows how much feedback there is on each reason."""
-
     title = "reason"
     parameter_name = "reason"
 
@@ -81,7 +73,7 @@ class ReasonFilter(admin.SimpleListFilter):
 
 
 class FeedbackAdmin(StaffActionsAdmin[Feedback], ReadOnlyAdmin):
-    staff_actions = ACTIONS
+    staff_actions = (AnswerFeedback(),)
     list_display = ("public_id", "at", "account", "domain", "reason", "expectation")
     list_filter = ("state", ReasonFilter, "expected")
     list_select_related = ("account",)
@@ -109,7 +101,6 @@ class FeedbackAdmin(StaffActionsAdmin[Feedback], ReadOnlyAdmin):
 
     @admin.display(description="expected", ordering="expected")
     def expectation(self, feedback: Feedback) -> str:
-        """Return the code, which needs less space than the sentence."""
         return feedback.expected
 
     @admin.display

@@ -1,8 +1,4 @@
-"""Show the request log in the admin.
-
-The table has millions of rows, so no page counts, sorts or filters all of them. The list stays
-empty until staff search for an id.
-"""
+"""Show what staff search in the log, whose millions of rows are never listed."""
 
 from typing import Any
 
@@ -27,18 +23,13 @@ CHANGELIST = "admin:validation_logentry_changelist"
 
 
 class SinglePagePaginator(Paginator[Any]):
-    """Counts only the rows of its single page."""
-
     @cached_property
     def count(self) -> int:
         return len(self.object_list[: self.per_page])
 
 
 class LogEntryAdmin(ReadOnlyAdmin):
-    """Finds requests by the val_… or req_… id that a customer sends to support.
-
-    Addresses are masked. A full address is searched with a form, so that it never appears in a URL.
-    """
+    """Finds requests by id, or by an address in a form, so that no URL contains it."""
 
     list_display = (
         *("at", "account", "key", "status", "refusal", "verdict", "reason", "address", "cost"),
@@ -49,7 +40,6 @@ class LogEntryAdmin(ReadOnlyAdmin):
     ordering = ("-pk",)
     sortable_by = ()
     paginator = SinglePagePaginator
-    # Only enables the search box. get_search_results does the search.
     search_fields = ("result_id",)
     search_help_text = "Full result ID (val_…) or request ID. Search to see requests."
     exclude = ("address_hash",)
@@ -61,7 +51,7 @@ class LogEntryAdmin(ReadOnlyAdmin):
         if not search_term:
             return queryset.none(), False
         ids = LogEntry.objects.matching_id(search_term).order_by("-pk").values_list("pk", flat=True)
-        # Evaluated here, so that the list sorts and filters only these rows.
+        # Evaluated, so that the list sorts and filters only these.
         return queryset.filter(pk__in=list(ids[:MAX_SHOWN])), False
 
     def get_urls(self) -> list[URLPattern]:
@@ -73,7 +63,6 @@ class LogEntryAdmin(ReadOnlyAdmin):
         ]
 
     def find_address(self, request: StaffRequest) -> HttpResponse:
-        """Show how many rows contain an address, and the button that erases them."""
         if not self.has_view_permission(request):
             raise PermissionDenied("Your staff group can't view requests.")
         form = AddressForm(request.POST or None)

@@ -1,11 +1,9 @@
-"""Present verdicts and log entries: `{% load results %}`."""
-
 from django import template
 from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
 
 from accounts.templatetags.code import highlight
-from validation.engine.verdicts.reasons import Verdict
+from engine import Verdict
 from validation.presenters import checks, domains, first_steps, requests
 
 register = template.Library()

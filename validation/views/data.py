@@ -1,5 +1,3 @@
-"""Settings → Data: retention of the request log, and erasure of one address."""
-
 from django.conf import settings
 from django.contrib import messages
 from django.http import HttpResponse
@@ -45,7 +43,7 @@ def change_log_days(request: AccountRequest) -> HttpResponse:
 @redirect_get_to(PAGE)
 @require_permission(TeamPermission.MANAGE_DATA)
 def confirm_erasure(request: AccountRequest) -> HttpResponse:
-    """Show what would be erased. The address is sent in the form, so it never appears in a URL."""
+    """A form keeps the address out of the URL."""
     form = AddressForm(request.POST)
     if not form.is_valid():
         return _data_page(request, address_form=form)

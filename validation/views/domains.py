@@ -1,5 +1,3 @@
-"""Settings → Domains: the domains that the account allows or denies."""
-
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
@@ -9,8 +7,8 @@ from accounts.permissions import redirect_get_to, require_permission
 from accounts.request import AccountRequest
 from accounts.roles import TeamPermission, who_has
 from apikeys.actor import Actor
-from validation.domains.forms import DomainsForm
-from validation.domains.services import (
+from validation.account_domains.forms import DomainsForm
+from validation.account_domains.services import (
     MAX_ENTRIES,
     DomainLists,
     DomainsChanged,

@@ -30,11 +30,8 @@ def send_feedback(request: AccountRequest, result_id: str) -> HttpResponse:
     except ApiError as error:
         messages.error(request, error.message)
     else:
-        messages.success(request, _thanks(is_sandbox=result["sandbox"]))
+        thanks = "Feedback sent. We'll answer by email and on the request's page."
+        if result["sandbox"]:
+            thanks = "Results of the sandbox are simulated, so your feedback wasn't stored."
+        messages.success(request, thanks)
     return redirect(entry or "validation:show-requests")
-
-
-def _thanks(*, is_sandbox: bool) -> str:
-    if is_sandbox:
-        return "Results of the sandbox are simulated, so your feedback wasn't stored."
-    return "Feedback sent. We'll answer by email and on the request's page."

@@ -46,9 +46,12 @@ def show_overview(request: AccountRequest) -> HttpResponse:
             now=now,
             urls=interval_urls(account, summary.date_range, {}),
         ),
+        "lists": summary.lists,
         "no_usage": no_usage(),
         "no_requests": no_latest_requests(account.log_retention_days),
-        **_pending_steps(request),
+        "needs_second_factor": not has_second_factor(request.user),
+        "needs_team": account.memberships.count() == 1
+        and request.membership.has_permission(TeamPermission.MANAGE_TEAM),
     }
     return render(request, "validation/show_overview.html", context)
 
@@ -56,12 +59,11 @@ def show_overview(request: AccountRequest) -> HttpResponse:
 @require_safe
 @require_permission(TeamPermission.VIEW_ACCOUNT)
 def show_arrival(request: AccountRequest, key_id: str = "") -> HttpResponse:
-    """Return an HTML fragment once a request has arrived. The page polls it until then."""
     key = get_object_or_404(request.account.api_keys, public_id=key_id) if key_id else None
     arrival = overview.find_arrival(request.account, key, timezone.now())
     if arrival is None:
         return HttpResponse(status=204)
-    # The page of a new key has a primary button of its own.
+    # The page of a new key already has a primary button.
     context = {"notice": arrival_notice(arrival), "is_overview": key is None}
     return render(request, "validation/fragments/arrival.html", context)
 
@@ -86,12 +88,3 @@ def _show_first_steps(request: AccountRequest) -> HttpResponse:
         "domain_without_credits": domain_without_credits(account),
     }
     return render(request, "validation/show_first_steps.html", context)
-
-
-def _pending_steps(request: AccountRequest) -> dict[str, bool]:
-    is_only_member = request.account.memberships.count() == 1
-    return {
-        "needs_second_factor": not has_second_factor(request.user),
-        "needs_team": is_only_member
-        and request.membership.has_permission(TeamPermission.MANAGE_TEAM),
-    }

@@ -15,7 +15,6 @@ from validation.presenters.batches import limit_note, present_batch
 from validation.presenters.code_samples import build_batch_code_samples, build_code_samples
 from validation.presenters.feedback import feedback_url
 
-# Sandbox addresses are free.
 EXAMPLES = (
     *("deliverable@sandbox.test", "risky@sandbox.test", "undeliverable@sandbox.test"),
     *("unknown@sandbox.test", "disposable@sandbox.test", "jane@gmial.com"),
@@ -51,7 +50,6 @@ def try_address(request: AccountRequest) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @require_permission(TeamPermission.VALIDATE)
 def try_batch(request: AccountRequest) -> HttpResponse:
-    """Show the playground for batches. A POST renders the response, as in `try_address`."""
     form = BatchForm(request.POST or None)
     emails: tuple[str, ...] = BATCH_EXAMPLE
     response, report = None, None

@@ -12,13 +12,13 @@ from accounts.request import AccountRequest
 from accounts.roles import TeamPermission
 from apikeys.crypto import contains_secret
 from apikeys.errors import REFUSALS
+from engine import CHECKS, MEANINGS
 from runtime.csv_download import csv_response
 from runtime.database.pagination import Cursor
 from runtime.dates import from_microseconds
 from validation.addresses import address_hash, unpack_account_list, unpack_checks
-from validation.engine.verdicts.finding import CHECKS
-from validation.engine.verdicts.reason_texts import MEANINGS
 from validation.ids import BATCH_ID, normalize_result_id, result_created_at
+from validation.models import LogEntry
 from validation.playground import format_json
 from validation.presenters.checks import group_checks
 from validation.presenters.domains import account_list_note
@@ -33,8 +33,8 @@ from validation.presenters.requests import (
     stored_note,
 )
 from validation.presenters.retention import format_days
-from validation.reports.filters import REQUEST_ID, LogFilter
 from validation.request_log import csv_export, search
+from validation.request_log.filters import REQUEST_ID, LogFilter
 from validation.request_log.suggestions import suggest_for_entry
 
 PAGE = "validation:show-requests"
@@ -66,10 +66,9 @@ def show_requests(request: AccountRequest) -> HttpResponse:
 @redirect_get_to(PAGE)
 @require_permission(TeamPermission.VIEW_ACCOUNT)
 def export_requests(request: AccountRequest) -> HttpResponseBase:
-    """Export the filtered requests. Needs a POST because the audit log records the export."""
+    """Export the filtered requests. Needs a POST because the audit log records it."""
     form = LogFilter(request.POST, request.account)
     if not form.is_valid():
-        # That page shows the form's errors.
         return redirect(f"{reverse(PAGE)}?{form.query}")
     rows = csv_export.export(
         account=request.account,
@@ -84,23 +83,24 @@ def export_requests(request: AccountRequest) -> HttpResponseBase:
 @redirect_get_to(PAGE)
 @require_permission(TeamPermission.VIEW_ACCOUNT)
 def find_request(request: AccountRequest) -> HttpResponse:
-    """Redirect to the matching requests. The URL contains an address only as a hash."""
+    """Redirect to the matching requests. The URL has an address only as a hash."""
     text = request.POST.get("text", "").strip()
-    page = reverse(PAGE)
-    if not text:
-        return redirect(page)
+    page, result_id = reverse(PAGE), normalize_result_id(text)
+    # Invalid addresses are validated too, so any text may be one.
+    found: str | LogEntry = f"{page}?address={address_hash(text)}" if text else page
     if contains_secret(text):
         messages.error(request, "That's an API key. Rotate it, and filter by its name instead.")
-        return redirect(page)
-    if "@" in text:
-        return redirect(f"{page}?address={address_hash(text)}")
-    result_id = normalize_result_id(text)
-    if result_created_at(result_id):
-        return _show_result_or_batch(request, result_id)
-    if REQUEST_ID.fullmatch(text) and search.has_request(request.account, text):
-        return redirect(f"{page}?request={text}")
-    # Invalid addresses are validated too, so any other text may be one.
-    return redirect(f"{page}?address={address_hash(text)}")
+        found = page
+    elif BATCH_ID.fullmatch(result_id):
+        found = f"{page}?batch={result_id}"
+    elif result_created_at(result_id):
+        entry = search.find_result(request.account, result_id)
+        if entry is None:
+            messages.error(request, f"No stored request has the result ID {result_id}.")
+        found = entry or page
+    elif REQUEST_ID.fullmatch(text) and search.has_request(request.account, text):
+        found = f"{page}?request={text}"
+    return redirect(found)
 
 
 @require_safe
@@ -125,13 +125,3 @@ def show_request(request: AccountRequest, request_id: str, moment: int) -> HttpR
         "stored_note": stored_note(is_result=bool(entry.verdict)),
     }
     return render(request, "validation/show_request.html", context)
-
-
-def _show_result_or_batch(request: AccountRequest, result_id: str) -> HttpResponse:
-    if BATCH_ID.fullmatch(result_id):
-        return redirect(f"{reverse(PAGE)}?batch={result_id}")
-    entry = search.find_result(request.account, result_id)
-    if entry is None:
-        messages.error(request, f"No stored request has the result ID {result_id[:40]}.")
-        return redirect(PAGE)
-    return redirect(entry)

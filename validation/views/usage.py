@@ -12,10 +12,11 @@ from accounts.models import Account
 from accounts.permissions import require_permission
 from accounts.request import AccountRequest
 from accounts.roles import TeamPermission
+from credits.models.usage import REQUEST_SOURCES, Source
 from runtime.csv_download import csv_response
 from validation.presenters.charts import build_usage_chart, interval_urls
 from validation.presenters.stats import usage_page_stats
-from validation.presenters.usage import no_usage, period_name, time_zone_note
+from validation.presenters.usage import ADDRESSES, REQUESTS, no_usage, period_name, time_zone_note
 from validation.reports import usage_stats
 from validation.reports.filters import UsageFilter
 from validation.reports.usage_csv import usage_rows
@@ -39,31 +40,37 @@ def show_usage(request: AccountRequest) -> HttpResponse:
 def download_usage(request: AccountRequest) -> HttpResponseBase:
     form = UsageFilter(request.GET, request.account, timezone.now())
     if not form.is_valid() or form.date_range is None:
-        # The usage page shows the form's errors.
         return redirect(f"{reverse('validation:show-usage')}?{form.query}")
     date_range = form.date_range
     name = f"usage-{date_range.first}-to-{date_range.last}.csv"
-    return csv_response(name, usage_rows(request.account, date_range, **form.key_filter))
+    return csv_response(
+        name, usage_rows(request.account, date_range, form.chosen_source, **form.key_filter)
+    )
 
 
 def _stats(account: Account, form: UsageFilter, zone: tzinfo) -> dict[str, object]:
-    date_range, key_filter = form.date_range, form.key_filter
+    date_range, key_filter, source = form.date_range, form.key_filter, form.chosen_source
     if date_range is None:
         return {}
-    period = period_name(form, date_range)
-    chosen_key = {"key": form.params["key"]} if "key" in form.params else {}
+    period, shown = period_name(form, date_range), (source,) if source else REQUEST_SOURCES
+    nouns = ADDRESSES if source == Source.LISTS else REQUESTS
+    stats = usage_stats.by_interval(account, date_range, **key_filter)
+    lists = usage_stats.sum_stats([] if source else stats[Source.LISTS])
     usage = build_usage_chart(
-        usage_stats.by_interval(account, date_range, **key_filter),
+        usage_stats.add_sources(stats, shown),
         date_range,
         period,
         zone=zone,
         now=timezone.now(),
-        urls=interval_urls(account, date_range, chosen_key),
+        urls=interval_urls(account, date_range, form.filters),
+        nouns=nouns,
     )
+    by_key = usage_stats.by_key(account, date_range, **key_filter)
     return {
         "usage": usage,
-        "no_usage": no_usage(),
-        "stats": usage_page_stats(usage.total, period),
-        "by_key": usage_stats.by_key(account, date_range, **key_filter),
+        "no_usage": no_usage(nouns),
+        "lists": lists,
+        "stats": usage_page_stats(usage.total, period, nouns, lists.credits),
+        "by_key": [used for used in by_key if used.source in shown],
         "refused": usage_stats.count_refusals(account, date_range, **key_filter),
     }

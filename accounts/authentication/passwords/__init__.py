@@ -1,1 +1,0 @@
-"""Hash passwords without slowing down the API, and refuse common ones."""

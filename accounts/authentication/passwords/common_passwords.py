@@ -1,5 +1,3 @@
-"""Refuse passwords that are easy to guess. Pure."""
-
 import re
 
 from django.contrib.auth.password_validation import CommonPasswordValidator
@@ -18,8 +16,7 @@ _REPETITION = re.compile(r"(.{1,4}?)\1+")
 class GuessablePasswordValidator(CommonPasswordValidator):
     """Refuse Django's 20,000 most common passwords, words about this product, and repetitions.
 
-    Words are refused with digits or punctuation around them, too. Otherwise a password may consist
-    of any characters.
+    Words are refused with digits or punctuation around them, too.
     """
 
     def validate(self, password: str, user: object = None) -> None:

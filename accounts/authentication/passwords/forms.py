@@ -1,5 +1,3 @@
-"""allauth's forms that set a password, with the labels and help text of our other pages."""
-
 from typing import Any
 
 from allauth.account import forms as allauth_forms

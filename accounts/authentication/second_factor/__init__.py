@@ -1,1 +1,0 @@
-"""Authenticator apps, passkeys, and the proof of a second factor before sensitive pages."""

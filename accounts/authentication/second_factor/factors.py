@@ -1,5 +1,3 @@
-"""Name second factors, find out whether a user has one, and encrypt their secrets."""
-
 from collections.abc import Iterable
 
 from allauth.mfa.models import Authenticator
@@ -9,9 +7,9 @@ from django.db import transaction
 from accounts.models import User
 from runtime.encryption import DecryptionFailed, decrypt, encrypt, is_encrypted
 
-# Recovery codes replace a lost factor, but don't count as a factor.
+# Recovery codes don't count as a factor.
 FACTORS = [Authenticator.Type.TOTP, Authenticator.Type.WEBAUTHN]
-# Fields of allauth's `data` that hold secrets: an app's secret, and the seed of recovery codes.
+# Keys of allauth's `data`: an app's secret, and the seed of recovery codes.
 _ENCRYPTED_FIELDS = ("secret", "seed")
 _NAMES = {
     Authenticator.Type.TOTP: "Authenticator app",
@@ -24,20 +22,18 @@ def has_second_factor(user: User) -> bool:
 
 
 def users_with_second_factor(users: Iterable[User]) -> set[User]:
-    """Return those users who have a second factor, with one query for all."""
     factors = Authenticator.objects.filter(user__in=users, type__in=FACTORS)
     having = set(factors.values_list("user_id", flat=True))
     return {user for user in users if user.pk in having}
 
 
 def is_first_factor(factor: Authenticator) -> bool:
-    """Return whether a newly added factor is the user's only one. Recovery codes don't count."""
     others = Authenticator.objects.filter(user=factor.user, type__in=FACTORS).exclude(pk=factor.pk)
     return factor.type in FACTORS and not others.exists()
 
 
 def reencrypt_secrets() -> None:
-    """Encrypt secrets under the current SECRET_KEY. A daily job."""
+    """Encrypt secrets under the current SECRET_KEY, daily."""
     authenticators = Authenticator.objects.exclude(type=Authenticator.Type.WEBAUTHN)
     for pk in authenticators.values_list("pk", flat=True):
         with transaction.atomic():
@@ -47,18 +43,16 @@ def reencrypt_secrets() -> None:
 
 
 def _reencrypt(data: dict[str, str]) -> bool:
-    """Encrypt outdated fields and return whether there were any."""
     outdated = [name for name in _ENCRYPTED_FIELDS if name in data and not is_encrypted(data[name])]
     try:
         data.update({name: encrypt(decrypt(data[name])) for name in outdated})
     except DecryptionFailed:
-        # The secret is lost. The user has to set up a new factor.
+        # The user has to set up a new factor.
         return False
     return bool(outdated)
 
 
 def authenticator_name(authenticator: Authenticator) -> str:
-    """Return the name shown on our pages. A passkey's includes the one its user gave it."""
     if authenticator.type == Authenticator.Type.WEBAUTHN:
         return f"Passkey “{authenticator.data.get('name', '')}”"
     return _NAMES[authenticator.type]

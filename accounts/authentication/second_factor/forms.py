@@ -1,5 +1,3 @@
-"""allauth's forms for second factors, which accept each code and assertion only once."""
-
 from allauth.core import context
 from allauth.mfa.adapter import get_adapter
 from allauth.mfa.base import forms as code_forms
@@ -8,7 +6,6 @@ from allauth.mfa.models import Authenticator
 from allauth.mfa.webauthn import forms as passkey_forms
 from allauth.mfa.webauthn.internal import auth
 from django.core.exceptions import ValidationError
-from fido2.webauthn import AuthenticationResponse
 
 from accounts.authentication import failed_attempts
 from accounts.authentication.second_factor import one_time_codes, passkeys
@@ -19,7 +16,7 @@ NO_PASSKEY_USED = "Your browser didn't use a passkey. Try again, or enter a code
 
 
 class SingleUseCodeMixin(code_forms.BaseAuthenticateForm):
-    """Record used codes in the database. allauth's form relies on the cache, which may be down."""
+    """Record used codes in the database: allauth's cache may be down."""
 
     user: User
     authenticator: Authenticator
@@ -27,7 +24,7 @@ class SingleUseCodeMixin(code_forms.BaseAuthenticateForm):
     def clean_code(self) -> str:
         code: str = super().clean_code()
         if not one_time_codes.mark_used(self.authenticator, code):
-            # Count a failure again: allauth has cleared the count because the code was right.
+            # Count a failure again: allauth cleared the count, as the code was right.
             check_rate_limit(self.user)
             self._emit_authentication_failed(self.authenticator)
             raise get_adapter().validation_error("incorrect_code")
@@ -43,7 +40,7 @@ class ConfirmCodeForm(SingleUseCodeMixin, code_forms.ReauthenticateForm):
 
 
 class SingleUseAssertionMixin(passkey_forms.AuthenticateWebAuthnForm):
-    """Check the origin and the counter. allauth's form verifies the challenge and the signature."""
+    """Check the origin and the counter. allauth verifies the challenge and the signature."""
 
     cleaned_data: dict[str, str]
 
@@ -52,8 +49,13 @@ class SingleUseAssertionMixin(passkey_forms.AuthenticateWebAuthnForm):
         try:
             passkeys.check_origin(response.response.client_data.origin)
             authenticator: Authenticator = super().clean_credential()
-            _accept_once(authenticator, response)
+            passkeys.accept_once(authenticator, response)
         except passkeys.PasskeyRefused as error:
+            if isinstance(error, passkeys.CounterDidNotIncrease):
+                kind = f"{authenticator_name(authenticator)}, which may have been copied"
+                failed_attempts.record_wrong_code(
+                    user=authenticator.user, kind=kind, ip=context.request.ip
+                )
             raise ValidationError(str(error)) from error
         finally:
             # A refused assertion must not be sent again for the same challenge.
@@ -61,19 +63,9 @@ class SingleUseAssertionMixin(passkey_forms.AuthenticateWebAuthnForm):
         return authenticator
 
 
-def _accept_once(authenticator: Authenticator, response: AuthenticationResponse) -> None:
-    try:
-        passkeys.accept_once(authenticator, response)
-    except passkeys.CounterDidNotIncrease:
-        kind = f"{authenticator_name(authenticator)}, which may have been copied"
-        failed_attempts.record_wrong_code(user=authenticator.user, kind=kind, ip=context.request.ip)
-        raise
-
-
 class PasskeyForm(SingleUseAssertionMixin, passkey_forms.AuthenticateWebAuthnForm):
     @property
     def notice(self) -> str:
-        """Return why the passkey was refused, or what to show if the browser used none."""
         refusals: list[str] = self.errors.get("credential", [])
         return refusals[0] if refusals else NO_PASSKEY_USED
 

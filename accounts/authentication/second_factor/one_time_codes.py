@@ -1,8 +1,4 @@
-"""Accept each code of an authenticator app only once, even while the cache is down.
-
-allauth records used codes only in the cache: without Redis, each worker would accept a code once.
-Here the database stores the time step of the last accepted code (RFC 6238, section 5.2).
-"""
+"""Accept each code once (RFC 6238, section 5.2): allauth's cache of used codes may be down."""
 
 from allauth.core.internal.cryptokit import compare_user_code
 from allauth.mfa.models import Authenticator
@@ -15,23 +11,24 @@ from allauth.mfa.utils import decrypt
 from django.db import transaction
 
 LAST_STEP = "last_step"
-# The clocks of two hosts may differ by this many time steps. If the stored step is further ahead,
-# the clock was set back since, which must not lock the user out until it catches up.
+# How far the clocks of hosts may differ. If the stored step is further ahead, the clock was set
+# back, which must not lock the user out.
 MAX_CLOCK_SKEW_STEPS = 2
 
 
 @transaction.atomic
 def mark_used(authenticator: Authenticator, code: str) -> bool:
-    """Mark a code that allauth has verified as used. Return False if it was used before.
+    """Return False if the code was used before.
 
-    Parallel requests with the same code wait for the row's lock, and only the first one succeeds.
-    allauth consumes recovery codes in the same way.
+    The row's lock lets only one of several parallel requests succeed.
     """
     if authenticator.type != Authenticator.Type.TOTP:
         return True
     locked = Authenticator.objects.select_for_update().filter(pk=authenticator.pk).first()
     step = _find_time_step(locked, code) if locked else None
-    if locked is None or step is None or _is_used(step, locked.data.get(LAST_STEP, -1)):
+    if locked is None or step is None:
+        return False
+    if step <= locked.data.get(LAST_STEP, -1) <= step + MAX_CLOCK_SKEW_STEPS:
         return False
     locked.data[LAST_STEP] = step
     locked.save(update_fields=["data"])
@@ -39,14 +36,10 @@ def mark_used(authenticator: Authenticator, code: str) -> bool:
 
 
 def _find_time_step(authenticator: Authenticator, code: str) -> int | None:
-    """Return the time step of a code that was verified in this step or the previous one."""
+    """Return the code's time step. A new one may have begun since it was verified."""
     secret = decrypt(authenticator.data["secret"])
     steps: list[int] = list(yield_hotp_counters_from_time())
     for step in (*reversed(steps), steps[0] - 1):
         if compare_user_code(actual=code, expected=format_hotp_value(hotp_value(secret, step))):
             return step
     return None
-
-
-def _is_used(step: int, last_step: int) -> bool:
-    return step <= last_step <= step + MAX_CLOCK_SKEW_STEPS

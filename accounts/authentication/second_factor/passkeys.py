@@ -1,7 +1,7 @@
-"""Checks that allauth omits when it verifies a passkey (WebAuthn Level 3, section 7.2).
+"""Checks of passkeys that allauth omits (WebAuthn Level 3, section 7.2).
 
-fido2 accepts the origin of any subdomain. allauth ignores the signature counter, and stores the
-challenge in the session, where parallel requests can all use it.
+fido2 accepts subdomains' origins. allauth ignores the counter, and keeps the challenge in the
+session, where parallel requests can all use it.
 """
 
 from hashlib import sha256
@@ -12,20 +12,20 @@ from django.db import transaction
 from fido2.webauthn import AuthenticationResponse
 
 COUNTER, CHALLENGES = "sign_count", "used_challenges"
-# Parallel requests can reuse a challenge for a few seconds, until the session has dropped it.
+# Until the session has dropped a challenge, parallel requests can reuse it.
 MAX_STORED_CHALLENGES = 20
 
 
 class PasskeyRefused(Exception):
-    """Raised if a passkey is refused. The text is shown to the user."""
+    """Raised with a text for the user if a passkey isn't accepted."""
 
 
 class CounterDidNotIncrease(PasskeyRefused):
-    """Raised if a copy of the passkey may be in use."""
+    """Raised when a copy of the passkey may be in use."""
 
 
 def check_origin(origin: str) -> None:
-    """Refuse a passkey that was used on another site, including a subdomain of this one."""
+    """Refuse passkeys used on other sites, including subdomains."""
     if origin not in settings.PASSKEY_ORIGINS:
         site = settings.PASSKEY_ORIGINS[0]
         raise PasskeyRefused(f"Passkeys only work on {site}. Open the page there and try again.")
@@ -33,10 +33,7 @@ def check_origin(origin: str) -> None:
 
 @transaction.atomic
 def accept_once(authenticator: Authenticator, response: AuthenticationResponse) -> None:
-    """Accept a verified assertion once.
-
-    Parallel requests with the same assertion wait for the row's lock, and only the first succeeds.
-    """
+    """Accept a verified assertion once. Parallel requests wait for the row's lock."""
     locked = Authenticator.objects.select_for_update().filter(pk=authenticator.pk).first()
     if locked is None:
         raise PasskeyRefused("This passkey was removed. Sign in another way.")
@@ -52,7 +49,7 @@ def accept_once(authenticator: Authenticator, response: AuthenticationResponse) 
 
 
 def _check_counter(authenticator: Authenticator, counter: int) -> None:
-    """Step 22: unless both counters are zero, the new one must be greater than the stored one."""
+    """Require a greater counter than the stored one, unless both are zero (step 22)."""
     registered = authenticator.wrap().authenticator_data.counter
     stored = authenticator.data.get(COUNTER, registered)
     if (counter or stored) and counter <= stored:

@@ -1,8 +1,6 @@
-"""Proof of a second factor before sensitive pages.
+"""Users with a second factor must have used it within ACCOUNT_REAUTHENTICATION_TIMEOUT.
 
-A password alone must not reveal recovery codes or remove the factor that protects an account. Users
-who have a second factor must have used it within ACCOUNT_REAUTHENTICATION_TIMEOUT, at sign-in or at
-reauthentication. For users without one, see accounts/authentication/adapter.py.
+For others, see accounts/authentication/adapter.py.
 """
 
 import time
@@ -28,32 +26,26 @@ View = Callable[..., HttpResponseBase]
 
 
 class SessionRecord(TypedDict):
-    """allauth's record of how and when a session was authenticated."""
-
     method: str
     type: str
     id: int
     at: float
 
 
-# Methods in allauth's authentication records of a session. USED is allauth's: a factor was used.
-# ADDED is ours: a factor was added in this session.
+# Methods in allauth's records. Ours: a factor was added in this session.
 USED, ADDED = "mfa", "factor_added"
 NO_RECOVERY_CODES = "Use your authenticator app or a passkey. A recovery code can't open this page."
 SEND_AGAIN = "Nothing was changed. Confirm that it's you, then submit the form again."
 
 
 def has_used_factor(request: HttpRequest) -> bool:
-    """Return whether this session used a second factor that the user still has.
-
-    A session that began before the factor was added doesn't count.
-    """
+    """Return whether the session used a factor that still exists."""
     user = cast(User, request.user)
     return has_second_factor(user) and bool(_records(request, user, USED))
 
 
 def has_recent_proof(request: HttpRequest, *, recovery_codes: bool = True) -> bool:
-    """Return whether this session used or added a factor within the timeout."""
+    """Return whether this session used or added a factor recently."""
     now, kinds = time.time(), {*FACTORS}
     if recovery_codes:
         kinds.add(Authenticator.Type.RECOVERY_CODES)
@@ -65,22 +57,21 @@ def has_recent_proof(request: HttpRequest, *, recovery_codes: bool = True) -> bo
 
 
 def record_factor_added(request: HttpRequest, authenticator: Authenticator) -> None:
-    """Count adding a factor as its proof, because the next page shows the recovery codes."""
+    """Count adding a factor as a proof: the next page shows the recovery codes."""
     user, kind = authenticator.user, authenticator.type
     record_authentication(request, user, ADDED, id=authenticator.pk, type=kind)
 
 
 def require_factor(request: HttpRequest) -> None:
-    """Require the factor in the middle of a view. allauth resumes the POST after the proof."""
+    """allauth resumes a POST after the proof."""
     if has_second_factor(cast(User, request.user)) and not has_recent_proof(request):
         raise ReauthenticationRequired
 
 
 def factor_required(*, back_to: str = "", recovery_codes: bool = True) -> Callable[[View], View]:
-    """Decorate a view so that it requires a recent proof of the factor.
+    """Require a recent proof of the factor.
 
-    A form submitted after the timeout isn't resumed, because it may contain a password. After the
-    proof the user returns to the page with the form (`back_to`, or the view's own).
+    A form isn't resumed, as it may contain a password: the user returns to its page (`back_to`).
     """
 
     def decorate(view: View) -> View:
@@ -106,13 +97,11 @@ def factor_required(*, back_to: str = "", recovery_codes: bool = True) -> Callab
 
 
 def redirect_to_proof(request: HttpRequest, page: str) -> HttpResponseRedirect:
-    """Redirect to the form that requires a factor and then redirects to `page`."""
     url = get_adapter(request).get_reauthentication_methods(request.user)[0]["url"]
     return HttpResponseRedirect(f"{url}?{urlencode({REDIRECT_FIELD_NAME: page})}")
 
 
 def _records(request: HttpRequest, user: User, *methods: str) -> list[SessionRecord]:
-    """Return the session's records of these methods, without removed authenticators."""
     records = [
         record
         for record in get_authentication_records(request, user)

@@ -1,8 +1,4 @@
-"""Lead members to the set-up of a second factor that their current account requires.
-
-This is the only place that enforces the requirement, for pages, forms, fragments and downloads
-alike: every view that requires sign-in is closed unless it is listed here. API keys don't get here.
-"""
+"""Every view that requires sign-in is closed unless it is listed here."""
 
 from collections.abc import Callable
 
@@ -18,14 +14,14 @@ View = Callable[..., HttpResponseBase]
 PAGE = "accounts:add-required-factor"
 NEXT_SESSION_KEY = "after_required_factor"
 NOTHING_SAVED = "Nothing was saved. Set up a second factor, then send the form again."
-# Where the set-up ends. These pages offer to continue.
+# These pages link to the page that the user wanted.
 _LAST_PAGES = {
     "accounts:show-security",
     "mfa_list_webauthn",
     "mfa_view_recovery_codes",
     "mfa_download_recovery_codes",
 }
-# They show nothing of the account: the set-up, and the ways to do without it.
+# The set-up, and ways to avoid it, such as another account.
 _OPEN_VIEWS = {
     PAGE,
     "mfa_activate_totp",
@@ -56,7 +52,7 @@ class RequiredFactorMiddleware:
     def process_view(
         self, request: SiteRequest, view: View, args: object, kwargs: dict[str, str]
     ) -> HttpResponse | None:
-        # Public pages and the admin, which checks its users itself.
+        # Public pages need no factor, and the admin checks its users.
         match = request.resolver_match
         if request.account is None or not match or not getattr(view, "login_required", True):
             return None
@@ -64,27 +60,20 @@ class RequiredFactorMiddleware:
         if not request.must_add_factor:
             _take_next_page(request, name)
             return None
-        if name in _OPEN_VIEWS or _is_leaving(request, name, kwargs):
+        own = request.membership and request.membership.public_id
+        is_leaving = name == "accounts:remove-member" and kwargs.get("membership_id") == own
+        if name in _OPEN_VIEWS or is_leaving:
             return None
-        _remember_page(request)
+        if request.method == "POST":
+            messages.info(request, NOTHING_SAVED)
+        # Don't return to URLs that scripts fetch.
+        elif request.headers.get("Sec-Fetch-Mode", "navigate") == "navigate":
+            request.session[NEXT_SESSION_KEY] = request.get_full_path()
         return redirect(PAGE)
 
 
-def _is_leaving(request: SiteRequest, name: str, arguments: dict[str, str]) -> bool:
-    own = request.membership and request.membership.public_id
-    return name == "accounts:remove-member" and arguments.get("membership_id") == own
-
-
-def _remember_page(request: SiteRequest) -> None:
-    """Remember a page that the user opened. What scripts fetch is no page."""
-    if request.method == "POST":
-        messages.info(request, NOTHING_SAVED)
-    elif request.headers.get("Sec-Fetch-Mode", "navigate") == "navigate":
-        request.session[NEXT_SESSION_KEY] = request.get_full_path()
-
-
 def _take_next_page(request: SiteRequest, name: str) -> None:
-    """Offer to continue where the set-up interrupted the user, until they open any other page."""
+    """Offer to continue to the wanted page, until the user opens another one."""
     if name in _LAST_PAGES:
         request.continue_to = request.session.get(NEXT_SESSION_KEY, "")
     elif name not in _OPEN_VIEWS:

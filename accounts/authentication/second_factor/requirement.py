@@ -1,5 +1,3 @@
-"""Let an owner require a second factor for all members, and keep members from removing theirs."""
-
 from collections.abc import Callable
 from contextlib import nullcontext
 from functools import wraps
@@ -34,10 +32,6 @@ OWN_FACTOR_FIRST = "Set up your own second factor first."
 def change_requirement(
     *, account: Account, is_required: bool, actor: User, ip: str | None = None
 ) -> None:
-    """Require a second factor for all members, or don't any longer.
-
-    Members get an email about a new requirement. The owner who requires it must have a factor.
-    """
     if not Account.objects.lock_if_open(account):
         raise TeamError("This account is closed.")
     own = account.memberships.filter(user=actor).first()
@@ -65,8 +59,6 @@ def _notify_members(account: Account, actor: User) -> None:
 
 
 def keep_required_factor(view: View) -> View:
-    """Decorate a view that removes a factor: the last one stays while an account requires it."""
-
     @wraps(view)
     def wrapper(request: HttpRequest, *args: object, **kwargs: object) -> HttpResponseBase:
         user = cast(User, request.user)
@@ -84,10 +76,7 @@ def keep_required_factor(view: View) -> View:
 
 
 def _removal_refusal(user: User, *, lock: bool) -> str:
-    """Return why the user must keep their only factor, if they must.
-
-    With a lock, a parallel request that removes another factor waits, and then counts again.
-    """
+    """Return why to keep the only factor, or nothing. `lock` serializes removals."""
     factors = Authenticator.objects.filter(user=user, type__in=FACTORS)
     if len(factors.select_for_update() if lock else factors) > 1:
         return ""

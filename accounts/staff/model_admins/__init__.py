@@ -1,1 +1,0 @@
-"""The admin classes that accounts/admin.py registers, and their form fields."""

@@ -1,6 +1,4 @@
-"""Accounts, members, and invitations in the admin."""
-
-from typing import TYPE_CHECKING, Any, ClassVar, TypedDict
+from typing import TYPE_CHECKING, ClassVar, TypedDict
 
 from django.contrib import admin
 from django.db.models import Count, QuerySet
@@ -13,7 +11,6 @@ from accounts.models import Account, Membership
 from accounts.staff.model_admins.form_diff import describe_changes
 from accounts.staff.own_accounts import exclude_own_accounts, own_account_refusal
 from accounts.staff.read_only import ReadOnlyAdmin, ReadOnlyInline
-from accounts.staff.readable import drop_empty, group_numbers
 from accounts.staff.request import StaffRequest, staff_request
 
 if TYPE_CHECKING:
@@ -30,7 +27,7 @@ class MemberInline(ReadOnlyInline):
     readonly_fields = fields
 
 
-class StateFilter(admin.SimpleListFilter):
+class AccountStateFilter(admin.SimpleListFilter):
     title = "state"
     parameter_name = "state"
 
@@ -55,7 +52,10 @@ class AccountAdmin(admin.ModelAdmin[Account]):
         "members",
         "created_at",
     )
-    list_filter: ClassVar[tuple[type[admin.ListFilter] | str, ...]] = (StateFilter, "created_at")
+    list_filter: ClassVar[tuple[type[admin.ListFilter] | str, ...]] = (
+        AccountStateFilter,
+        "created_at",
+    )
     search_fields = ("name", "public_id", "memberships__user__email")
     search_help_text = "Account name, acc_…, or a member's email"
     date_hierarchy = "created_at"
@@ -71,18 +71,8 @@ class AccountAdmin(admin.ModelAdmin[Account]):
         "second_factor_required_at",
     )
     inlines: ClassVar[tuple[type[ReadOnlyInline], ...]] = (MemberInline,)
-    # A suspension needs a reason, which the account's own page asks for.
+    # Suspending needs a reason: see credits/staff/actions.py.
     actions = ("lift_suspension", "reopen")
-
-    def get_readonly_fields(self, request: HttpRequest, obj: Account | None = None) -> list[Any]:
-        names = super().get_readonly_fields(request, obj)
-        return group_numbers(Account, drop_empty(self, obj, names) if obj else names)
-
-    def get_fields(self, request: HttpRequest, obj: Account | None = None) -> list[Any]:
-        names = list(super().get_fields(request, obj))
-        if obj is None or self.has_change_permission(request, obj):
-            return names
-        return drop_empty(self, obj, names)
 
     @admin.display(description="reason for the suspension")
     def suspension_reason(self, account: Account) -> str:
@@ -105,7 +95,7 @@ class AccountAdmin(admin.ModelAdmin[Account]):
     def save_model(
         self, request: HttpRequest, obj: Account, form: ModelForm[Account], change: bool
     ) -> None:
-        # The other columns may have changed since they were read.
+        # Other columns may have changed since they were read.
         obj.save(update_fields=form.changed_data)
         staff = staff_request(request)
         if changes := describe_changes(form):
@@ -117,14 +107,6 @@ class AccountAdmin(admin.ModelAdmin[Account]):
     @admin.display(ordering="member_count")
     def members(self, account: "WithAnnotations[Account, MemberCount]") -> int:
         return account.member_count
-
-    @admin.display
-    def state(self, account: Account) -> str:
-        if account.erased_at:
-            return "Erased"
-        if account.closed_at:
-            return "Closed"
-        return "Suspended" if account.suspended_at else "Open"
 
     @admin.action(description="Lift suspension", permissions=["suspend"])
     def lift_suspension(self, request: StaffRequest, accounts: QuerySet[Account]) -> None:

@@ -1,15 +1,13 @@
-"""The audit log in the admin: entries of all accounts, and entries without an account."""
-
 from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
-from accounts.audit.actions import GROUPS, Group, codes_in
+from accounts.audit.actions import GROUPS, ActionGroup, codes_in
 from accounts.models import AuditEntry
 from accounts.staff.read_only import BoundedPaginator, ReadOnlyAdmin
 
 
-class GroupFilter(admin.SimpleListFilter):
+class ActionGroupFilter(admin.SimpleListFilter):
     title = "what"
     parameter_name = "what"
 
@@ -20,14 +18,18 @@ class GroupFilter(admin.SimpleListFilter):
         self, request: HttpRequest, queryset: QuerySet[AuditEntry]
     ) -> QuerySet[AuditEntry]:
         group = self.value()
-        return queryset.filter(action__in=codes_in(Group(group))) if group in GROUPS else queryset
+        return (
+            queryset.filter(action__in=codes_in(ActionGroup(group)))
+            if group in GROUPS
+            else queryset
+        )
 
 
 class AuditEntryAdmin(ReadOnlyAdmin):
-    """Read-only. The table only grows, so no query here sorts or counts all of it."""
+    """The table only grows, so nothing sorts or counts all of it."""
 
     list_display = ("at", "account", "actor_name", "action_label", "target", "ip")
-    list_filter = (GroupFilter, "by_staff", "at")
+    list_filter = (ActionGroupFilter, "by_staff", "at")
     list_select_related = ("account",)
     ordering = ("-pk",)
     sortable_by = ()

@@ -1,5 +1,3 @@
-"""Queued emails and the leases of background jobs in the admin."""
-
 from django.contrib import admin
 from django.db import transaction
 from django.db.models import QuerySet
@@ -37,7 +35,7 @@ class MailAdmin(ReadOnlyAdmin):
         *("to", "subject", "created_at", "next_attempt_at", "leased_until", "attempts"),
         *("last_error", "sent_at", "given_up_at"),
     )
-    # Codes and links in the body give access to accounts, so staff must not see them.
+    # Codes and links give access to accounts.
     exclude = ("text", "html")
     actions = ("send_again",)
 

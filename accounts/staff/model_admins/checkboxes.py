@@ -1,8 +1,4 @@
-"""Checkboxes for several choices in the admin.
-
-Django's widget of two lists needs JavaScript, and its lists and buttons have no names for screen
-readers.
-"""
+"""Checkboxes, as Django's two lists need JavaScript and have no accessible names."""
 
 from collections.abc import Iterator
 from itertools import groupby

@@ -1,32 +1,24 @@
-"""Describe the changes of a submitted form for the audit log. Pure."""
-
-from collections.abc import Set
-
 from django.forms import BaseForm, ModelMultipleChoiceField
 
 
 def describe_changes(form: BaseForm) -> str:
-    """Return `Name: A → B, Active: yes → no`, or an empty string if nothing changed."""
-    return ", ".join(_describe_field(form, name) for name in form.changed_data)
-
-
-def _describe_field(form: BaseForm, name: str) -> str:
-    field = form.fields[name]
-    label = field.label or name
-    before, after = form.get_initial_for_field(field, name), form.cleaned_data[name]
-    if isinstance(field, ModelMultipleChoiceField):
-        return f"{label}: {_describe_set_change(set(before or ()), set(after))}"
-    return f"{label}: {_format_value(before)} → {_format_value(after)}"
-
-
-def _describe_set_change(before: Set[object], after: Set[object]) -> str:
-    """List only additions and removals, because the full sets may be long."""
-    changes = {"added": after - before, "removed": before - after}
-    return ", ".join(f"{verb} {_join_names(rows)}" for verb, rows in changes.items() if rows)
-
-
-def _join_names(rows: Set[object]) -> str:
-    return ", ".join(sorted(str(row) for row in rows))
+    """Describe a form's changes for the audit log: `Name: A → B, Active: yes → no`."""
+    texts = []
+    for name in form.changed_data:
+        field = form.fields[name]
+        before, after = form.get_initial_for_field(field, name), form.cleaned_data[name]
+        text = f"{_format_value(before)} → {_format_value(after)}"
+        if isinstance(field, ModelMultipleChoiceField):
+            # Only additions and removals: sets may be long.
+            old, new = set(before or ()), set(after)
+            changes = {"added": new - old, "removed": old - new}
+            text = ", ".join(
+                f"{verb} {', '.join(sorted(map(str, rows)))}"
+                for verb, rows in changes.items()
+                if rows
+            )
+        texts.append(f"{field.label or name}: {text}")
+    return ", ".join(texts)
 
 
 def _format_value(value: object) -> str:

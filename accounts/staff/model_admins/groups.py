@@ -1,5 +1,3 @@
-"""Staff groups in the admin. Every change of a group leaves an audit entry."""
-
 from typing import Any
 
 from django.contrib.auth.admin import GroupAdmin as DjangoGroupAdmin

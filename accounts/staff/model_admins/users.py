@@ -1,5 +1,3 @@
-"""Users, their email addresses, and their second factors in the admin."""
-
 from typing import Any
 
 from allauth.mfa.models import Authenticator
@@ -17,7 +15,6 @@ from accounts.models import Membership, User
 from accounts.staff.model_admins.checkboxes import Checkboxes
 from accounts.staff.model_admins.form_diff import describe_changes
 from accounts.staff.read_only import ReadOnlyAdmin, ReadOnlyInline
-from accounts.staff.readable import drop_empty
 from accounts.staff.request import staff_request
 
 
@@ -27,8 +24,8 @@ class MembershipInline(ReadOnlyInline):
     readonly_fields = fields
 
 
-class GroupFilter(RelatedFieldListFilter):
-    """Offers the groups only: nearly all users are customers, who are in none."""
+class StaffGroupFilter(RelatedFieldListFilter):
+    """Offer no choice “Empty”: nearly all users are in no group."""
 
     include_empty_choice = False
 
@@ -38,27 +35,20 @@ DATES = ("date_joined", "last_login", "terms_version", "terms_agreed_at")
 
 
 class UserAdmin(DjangoUserAdmin[User]):
-    """Edits users, but doesn't add or delete them or change their address.
-
-    Those changes affect more than this row, so they go through sign-up or `create_account`, the
-    user's own pages, and the closing of the account.
-    """
+    """Don't add or delete users or change addresses: this would affect more than the row."""
 
     list_display = ("email", "name", "is_active", "is_staff", "date_joined", "last_login")
-    list_filter = ("is_staff", "is_active", ("groups", GroupFilter), "date_joined")
+    list_filter = ("is_staff", "is_active", ("groups", StaffGroupFilter), "date_joined")
     search_fields = ("email", "name")
     ordering = ("-date_joined",)
     inlines = (MembershipInline,)
     readonly_fields = ("email", *DATES)
+    fieldsets = (
+        (None, {"fields": ("email", "name")}),
+        ("Staff", {"fields": STAFF_FIELDS}),
+        ("Dates", {"fields": DATES}),
+    )
     filter_horizontal = ()
-
-    def get_fieldsets(self, request: HttpRequest, obj: User | None = None) -> Any:
-        dates = drop_empty(self, obj, DATES) if obj else DATES
-        return (
-            (None, {"fields": ("email", "name")}),
-            ("Staff", {"fields": STAFF_FIELDS}),
-            ("Dates", {"fields": dates}),
-        )
 
     def formfield_for_manytomany(
         self, db_field: ManyToManyField[Any, Any], request: HttpRequest, **options: Any
@@ -73,7 +63,6 @@ class UserAdmin(DjangoUserAdmin[User]):
         return False
 
     def get_readonly_fields(self, request: HttpRequest, obj: User | None = None) -> tuple[str, ...]:
-        """Let only superusers change staff status and permissions, whatever a group allows."""
         fields = tuple(map(str, super().get_readonly_fields(request, obj)))
         return fields if request.user.is_superuser else (*fields, *STAFF_FIELDS)
 
@@ -87,12 +76,12 @@ class UserAdmin(DjangoUserAdmin[User]):
             audit.record_for_user(obj, staff.user, action, target, staff.ip)
 
     def user_change_password(self, *args: object, **kwargs: object) -> HttpResponse:
-        """Refuse to set a password: staff who know it could act as the customer."""
+        """Refuse: staff who know a password could act as the customer."""
         raise PermissionDenied("Staff can't set passwords. Ask the user to reset their own.")
 
 
 class EmailAddressAdmin(ReadOnlyAdmin):
-    """Read-only: only a code or link sent to the mailbox confirms an address."""
+    """Show addresses read-only, as only a code or link confirms them."""
 
     list_display = ("email", "user", "primary", "verified")
     list_filter = ("primary", "verified")
@@ -101,7 +90,7 @@ class EmailAddressAdmin(ReadOnlyAdmin):
 
 
 class SecondFactorAdmin(ReadOnlyAdmin):
-    """Lets staff remove a lost second factor. Its secret is never shown."""
+    """Let staff remove lost factors, without showing secrets."""
 
     list_display = ("user", "type", "created_at", "last_used_at")
     list_filter = ("type",)
@@ -113,7 +102,7 @@ class SecondFactorAdmin(ReadOnlyAdmin):
         return request.user.has_perm("mfa.delete_authenticator")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Authenticator]:
-        """Exclude the user's own factors: the Security page removes those, after a proof."""
+        """Exclude own factors, which the security page removes after a proof."""
         return super().get_queryset(request).exclude(user=request.user.pk)
 
     def delete_model(self, request: HttpRequest, obj: Authenticator) -> None:

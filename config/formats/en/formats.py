@@ -1,5 +1,3 @@
-"""Date formats of emails and staff pages: 20 Nov 2026, 18:30."""
-
 from accounts.date_display import PATTERNS, DateFormat
 
 _PATTERNS = PATTERNS[DateFormat.DAY_FIRST]

@@ -1,8 +1,4 @@
-"""Connections through PgBouncer in transaction mode, and commands that can't use them.
-
-Two transactions of one connection may run in two sessions of PostgreSQL. So a lock or setting of
-`manage.py migrate` or pg_dump would stay with a session that other requests use next.
-"""
+"""Keep commands that need a session away from PgBouncer: others share its sessions."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -20,14 +16,14 @@ NEEDS_SESSION = (
     "DATABASE_URL leads to a connection pooler, but this command needs a session of PostgreSQL. "
     "Set DATABASE_URL to PostgreSQL itself, and PGBOUNCER_URL to the pooler."
 )
-# Servers that replicate each other have the same identifier. A standby is in recovery.
+# Replicas have the same identifier. A standby is in recovery.
 _SERVER = """SELECT system_identifier, current_database(), pg_is_in_recovery()
 FROM pg_control_system()"""
 _CHECKS_CLIENT = "SELECT current_setting('client_connection_check_interval') <> '0'"
 
 
 def require_session(database: BaseDatabaseWrapper) -> None:
-    """Refuse a connection pooler, which reports another process id than the session's own."""
+    """A pooler reports another process id than the session's."""
     try:
         database.ensure_connection()
     except DatabaseError as error:
@@ -41,7 +37,6 @@ def require_session(database: BaseDatabaseWrapper) -> None:
 
 
 def check_pgbouncer(*, databases: Sequence[str] | None, **_: Any) -> list[CheckMessage]:
-    """Check, for `manage.py check --database default`, what PGBOUNCER_URL leads to."""
     if not settings.PGBOUNCER or DEFAULT_DB_ALIAS not in (databases or ()):
         return []
     pgbouncer = ConnectionHandler({DEFAULT_DB_ALIAS: settings.PGBOUNCER})[DEFAULT_DB_ALIAS]

@@ -1,8 +1,4 @@
-"""Django's migrate command, safe while the database serves requests: docs/operations/migrations.md.
-
-On PostgreSQL, a migration that doesn't get its table lock within MIGRATION_LOCK_TIMEOUT fails, so
-that requests don't queue behind it (runtime/database/postgresql/base.py). This command retries it.
-"""
+"""Migrate while the database serves requests: docs/operations/migrations.md."""
 
 import time
 from collections.abc import Iterator
@@ -18,13 +14,16 @@ from django.db import OperationalError, connections
 from django.db.backends.base.base import BaseDatabaseWrapper
 
 from runtime.database.empty_database import empty_database_message, is_empty
-from runtime.database.missing_migrations import has_missing_migrations
+from runtime.database.missing_migrations import (
+    OBSOLETE_DATABASE,
+    has_missing_migrations,
+    is_obsolete,
+)
 from runtime.database.postgresql.pooler import require_session
 
 MAX_ATTEMPTS, PAUSE_SECONDS = 60, 3
-# The key of the advisory lock: an arbitrary number.
 LOCK_ID = 5_083_229_314
-# The SQLSTATEs lock_not_available and deadlock_detected.
+# lock_not_available, deadlock_detected.
 IN_USE = ("55P03", "40P01")
 RETRYING = "A table is in use; trying again. To find out why: docs/operations/migrations.md."
 
@@ -48,7 +47,6 @@ class Command(migrate.Command):
 
     def execute(self, *args: Any, **options: Any) -> str | None:
         connection = connections[options["database"]]
-        # Before the system checks, which connect as well.
         if connection.vendor == "postgresql":
             require_session(connection)
         return super().execute(*args, **options)
@@ -60,16 +58,18 @@ class Command(migrate.Command):
             self._migrate(*args, **options)
             return
         with self._advisory_lock(connection):
-            # Under the lock: another machine may have created the tables while this one waited.
+            # Another machine may have created the tables.
             _refuse_empty(connection, new_database)
             self._migrate_with_retries(*args, **options)
 
     def _migrate(self, *args: Any, if_missing: bool = False, **options: Any) -> None:
-        if not if_missing or has_missing_migrations(connections[options["database"]]):
+        connection = connections[options["database"]]
+        if not if_missing or has_missing_migrations(connection):
+            if is_obsolete(connection):
+                raise CommandError(OBSOLETE_DATABASE)
             super().handle(*args, **options)
             return
-        # An earlier migrate may have ended before these handlers, and a new release may have more
-        # permissions and staff groups without a migration.
+        # A new release may have more permissions without a migration.
         emit_post_migrate_signal(options["verbosity"], options["interactive"], options["database"])
 
     def _migrate_with_retries(self, *args: Any, **options: Any) -> None:
@@ -86,10 +86,9 @@ class Command(migrate.Command):
 
     @contextmanager
     def _advisory_lock(self, connection: BaseDatabaseWrapper) -> Iterator[None]:
-        """Let one machine migrate at a time when several start together.
+        """Let one machine migrate at a time.
 
-        This polls instead of blocking in a statement: CREATE INDEX CONCURRENTLY waits for every
-        statement that is running.
+        Poll: CREATE INDEX CONCURRENTLY would wait for a statement that blocks here.
         """
         while not _select_bool(connection, "SELECT pg_try_advisory_lock(%s)"):
             self.stderr.write("Another process is migrating this database; waiting for it.")
@@ -97,7 +96,7 @@ class Command(migrate.Command):
         try:
             yield
         finally:
-            # If the connection broke, PostgreSQL has released the lock.
+            # A broken connection has released the lock.
             if connection.is_usable():
                 _select_bool(connection, "SELECT pg_advisory_unlock(%s)")
 

@@ -17,5 +17,5 @@ class Command(DatabaseCommand):
             run_daily()
         except DailyJobsFailed as error:
             raise CommandError(str(error)) from error
-        # The staff pages show it, and no background worker repeats the day's jobs.
+        # Otherwise a worker would repeat the day's jobs.
         Lease.objects.mark_done(LEASE_NAME, day=today)

@@ -39,23 +39,15 @@ class Command(DatabaseCommand):
         self.stop = threading.Event()
         for signum in (signal.SIGTERM, signal.SIGINT):
             signal.signal(signum, lambda *_: self.stop.set())
-        # The random part distinguishes machines with the same host name and process id.
+        # Machines may share host name and process id.
         self.holder = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
         self.schedule_at = time.monotonic()
         log_uncaught()
-        # The web server's main process can't serve them: it must not import Django.
+        # The web server's main process must not import Django.
         if settings.METRICS_ADDRESS is not None:
             start_exporter(settings.METRICS_ADDRESS)
         self.flusher = Flusher("background")
-        self._run_loops()
-        self.flusher.flush()
-
-    def _run_loops(self) -> None:
-        """Run both loops until a signal, or until one of them fails, which ends the process.
-
-        People wait for codes, so a thread sends those while the other draws invoices, asks Stripe,
-        or runs daily jobs. Each email is claimed by one of them.
-        """
+        # People wait for codes, so one thread sends emails while the other draws invoices.
         with ThreadPoolExecutor(max_workers=1) as pool:
             slow_loop = pool.submit(self._repeat, self._work)
             slow_loop.add_done_callback(lambda _: self.stop.set())
@@ -64,12 +56,10 @@ class Command(DatabaseCommand):
             finally:
                 self.stop.set()
         slow_loop.result()
+        self.flusher.flush()
 
     def _repeat(self, work: Callable[[], int]) -> None:
-        """Work until the process stops, and pause when there is nothing to do.
-
-        While the database is unavailable, keep trying.
-        """
+        """Repeat the work until stopped, even while the database is unavailable."""
         while not self.stop.is_set():
             close_old_connections()
             try:
@@ -86,11 +76,11 @@ class Command(DatabaseCommand):
         return send_due(self.stop.is_set, Mail.objects.without_attachment())
 
     def _work(self) -> int:
-        """Run one round of everything, and return the number of emails sent."""
         if settings.SCHEDULER and time.monotonic() >= self.schedule_at:
             self.schedule_at = time.monotonic() + SCHEDULE_SECONDS
             run_daily_if_due(self.holder)
-        sent = send_due(self.stop.is_set)
+        # Emails wait for the invoices that this draws.
         run_round(self.stop.is_set)
+        sent = send_due(self.stop.is_set)
         measure_if_due()
         return sent

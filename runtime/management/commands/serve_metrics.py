@@ -10,10 +10,7 @@ from runtime.metrics.exporter import start_exporter
 
 
 class Command(ProductCommand):
-    help = (
-        "Serves metrics until stopped, where no background worker does: in pods of web workers or "
-        "list processes, which must share DATA_DIR and the process namespace with it."
-    )
+    help = "Serves metrics until stopped, in containers without a background worker."
 
     def handle(self, **_: Any) -> None:
         if settings.METRICS_ADDRESS is None:

@@ -16,7 +16,8 @@ ROOT = Path(__file__).resolve().parents[3]
 SUBJECTS = {code.partition(".")[0] for code in ACTIONS} - {"credits"}
 ACTION_CODE = re.compile(rf"(?:{'|'.join(SUBJECTS)})\.[a-z_]+")
 NAMES_OF_FILES = {"domains.json"}
-# Not performed by a form: events of the payment service, automatic top-up, and views by staff.
+# Not performed by a form: events of the payment service, automatic top-up, views by staff, and what
+# only the API does.
 WITHOUT_FORM = {
     *("order.paid_twice", "order.odd_payment", "order.payment_failed", "card.saved"),
     *("top_up.paused", "account.looked_at_by_staff"),
@@ -30,7 +31,7 @@ def string_constants(file: Path) -> Iterator[str]:
 
 
 def test_every_recorded_action_has_a_label() -> None:
-    apps = ("accounts", "apikeys", "credits", "validation", "config")
+    apps = ("accounts", "apikeys", "credits", "validation", "lists", "reference", "config")
     files = [file for app in apps for file in (ROOT / app).rglob("*.py")]
     codes = {
         text for file in files for text in string_constants(file) if ACTION_CODE.fullmatch(text)

@@ -1,3 +1,5 @@
+from pathlib import Path
+
 import argon2
 import pytest
 from django.contrib.auth.hashers import check_password
@@ -5,6 +7,7 @@ from pytest_django import Settings
 
 from accounts.authentication.passwords.hashers import Argon2PasswordHasher
 from accounts.models import User
+from tests.servers.gevent_process import run_patched
 
 PASSWORD = "correct horse battery"
 
@@ -43,3 +46,7 @@ def test_hash_with_other_parameters_is_replaced_at_the_next_sign_in(
     user.refresh_from_db()
     assert hash_parameters(user.password).memory_cost == 19 * 1024
     assert check_password(PASSWORD, user.password)
+
+
+def test_hashing_does_not_block_other_requests_of_the_worker(tmp_path: Path) -> None:
+    assert int(run_patched("tests.accounts.authentication.gevent_hashing", tmp_path)) > 0

@@ -51,11 +51,6 @@ def test_strangers_cannot_lock_the_owner_out_of_a_known_browser(owner: User) -> 
     assert can_sign_in(browser, owner)
 
 
-def test_new_browser_is_refused_while_strangers_try_passwords(owner: User) -> None:
-    lock_out_strangers(owner)
-    assert not can_sign_in(Client(), owner)
-
-
 def test_known_browser_has_its_own_limit_of_five_attempts(owner: User) -> None:
     browser = known_browser(owner)
     for _ in range(5):

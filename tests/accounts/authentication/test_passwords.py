@@ -1,19 +1,15 @@
 import re
 from datetime import timedelta
-from importlib import import_module
 
 import pytest
 import time_machine
 from allauth.account.models import EmailAddress
-from django.apps import apps
 from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError
-from django.db import connection
 from django.test import Client
 from django.utils import timezone
 
-from accounts import audit
-from accounts.models import AuditEntry, User
+from accounts.models import User
 from tests.conftest import PASSWORD, make_user, signed_in
 
 pytestmark = pytest.mark.anywhere
@@ -111,19 +107,3 @@ def test_security_page_says_when_the_password_was_changed(owner: User) -> None:
         browser.post("/accounts/password/change/", form)
     page = browser.get("/accounts/security/").content.decode()
     assert re.search(r"Changed <time [^>]*>1.day ago</time>\.", page)
-
-
-@pytest.mark.django_db
-def test_password_changes_before_the_migration_are_read_from_the_audit_log(
-    owner: User, stranger: User
-) -> None:
-    account = owner.memberships.get().account
-    days = {"user.password_changed": 3, "user.password_reset": 2, "user.signed_in": 1}
-    for action, ago in days.items():
-        with time_machine.travel(timezone.now() - timedelta(days=ago)):
-            audit.record(account, owner, action)
-    latest = AuditEntry.objects.get(action="user.password_reset").at
-    migration = import_module("accounts.migrations.0005_second_factor_and_password")
-    migration.fill_in_password_changes(apps, connection.schema_editor())
-    assert User.objects.get(pk=owner.pk).password_changed_at == latest
-    assert User.objects.get(pk=stranger.pk).password_changed_at is None

@@ -66,10 +66,11 @@ EXEMPT = {
     *("credits:save-card", "credits:remove-card"),
     *("credits:edit-automatic-top-up", "credits:switch-off-automatic-top-up"),
     *("validation:change-log-days", "validation:erase-address", "validation:export-requests"),
-    *("validation:create-list", "validation:choose-column", "validation:start-list"),
-    *("validation:pause-list", "validation:resume-list", "validation:cancel-list"),
-    *("validation:delete-list", "validation:download-list", "validation:create-upload"),
-    *("validation:cancel-upload", "validation:save-domains", "validation:send-feedback"),
+    *("lists:create-list", "lists:choose-column", "lists:choose-encoding", "lists:start-list"),
+    *("lists:rename-list", "lists:rerun-list", "lists:delete-lists"),
+    *("lists:pause-list", "lists:resume-list", "lists:finish-list", "lists:cancel-list"),
+    *("lists:delete-list", "lists:download-list", "lists:create-upload"),
+    *("lists:cancel-upload", "validation:save-domains", "validation:send-feedback"),
 }
 
 

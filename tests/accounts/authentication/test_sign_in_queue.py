@@ -6,11 +6,11 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from django.http import HttpRequest, HttpResponse
 from django.test import Client, RequestFactory
+from pytest_django import Settings
 
 from accounts.authentication import sign_in_queue
 from accounts.authentication.sign_in_queue import SignInQueueMiddleware
 from accounts.models import User
-from runtime.http.load_shedding import concurrency_limit
 from tests.conftest import PASSWORD, signed_in_by_form
 
 pytestmark = pytest.mark.anywhere
@@ -44,12 +44,21 @@ def page() -> Iterator[Page]:
 
 
 @pytest.fixture
-def full_queue() -> Iterator[None]:
-    slots = [sign_in_queue._slots().take() for _ in range(sign_in_queue.QUEUE_SIZE)]
-    yield
-    for slot in slots:
-        if slot is not None:
-            sign_in_queue._slots().free(slot)
+def full_queue(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sign_in_queue, "QUEUE_SIZE", 0)
+
+
+def test_queue_of_a_worker_holds_its_share_of_32_strangers(page: Page, settings: Settings) -> None:
+    settings.POOL_WORKERS = 8
+    queue = SignInQueueMiddleware(page)
+    with ThreadPoolExecutor(4) as executor:
+        admitted = [executor.submit(queue, sign_in()) for _ in range(4)]  # type: ignore[arg-type]
+        while queue._waiting < 4:
+            time.sleep(0.001)
+        refused = queue(sign_in())  # type: ignore[arg-type]
+        page.may_finish.set()
+        assert [each.result().status_code for each in admitted] == [200] * 4
+    assert refused.status_code == 503
 
 
 def test_stranger_is_refused_after_the_maximum_wait(
@@ -67,26 +76,13 @@ def test_stranger_is_refused_after_the_maximum_wait(
     assert b"Too many people are signing in. Try again in a few seconds." in second.content
 
 
-def test_worker_that_serves_the_api_pauses_between_strangers(
-    page: Page, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(sign_in_queue, "PAUSE_SECONDS", 0.2)
-    page.may_finish.set()
-    queue = SignInQueueMiddleware(page)
-    start = time.monotonic()
-    for _ in range(3):
-        concurrency_limit.enter()
-        concurrency_limit.leave()
-        queue(sign_in())  # type: ignore[arg-type]
-    assert time.monotonic() - start >= 0.4
-
-
 @pytest.mark.django_db
 @pytest.mark.parametrize("path", [LOGIN, "/accounts/signup/", "/accounts/password/reset/key/1-a/"])
 def test_full_queue_refuses_every_page_that_hashes_a_password(full_queue: None, path: str) -> None:
     refused = Client().post(path, {"login": "jane@shop.example", "password": "wrong"})
     assert refused.status_code == 503
     assert refused.headers["Retry-After"] == "5"
+    assert refused.headers["Content-Security-Policy"]
 
 
 @pytest.mark.django_db

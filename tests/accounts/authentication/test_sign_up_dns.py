@@ -9,8 +9,8 @@ from pytest_django import Settings
 from accounts.engine import get_engine
 from accounts.models import User
 from tests.conftest import PASSWORD
+from tests.engine.hostile_domains import HOSTILE
 from tests.servers.dns import FakeDns, dns_server
-from tests.validation.engine.hostile_domains import HOSTILE
 
 pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 

@@ -17,12 +17,9 @@ def empty(page: Page[AuditEntry], *, is_filtered: bool = False) -> EmptyState | 
     return empty_log(page, noun="entries", is_filtered=is_filtered, never=NEVER)
 
 
-def test_first_page_without_a_next_one_has_no_links() -> None:
+def test_links_keep_the_filters_and_end_with_the_log() -> None:
     links = log_links(Page(ENTRIES), "", is_first=True)
     assert (links.newest, links.older, links.note) == (None, None, "")
-
-
-def test_links_keep_the_filters() -> None:
     links = log_links(Page(ENTRIES, OLDER), "who=a+b", is_first=False)
     assert (links.newest, links.older) == ("who=a+b", f"who=a+b&before={OLDER}")
     assert log_links(Page(ENTRIES, OLDER), "", is_first=False).older == f"before={OLDER}"

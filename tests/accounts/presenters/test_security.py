@@ -2,15 +2,11 @@
 
 from datetime import UTC, datetime
 
-import pytest
-
 from accounts.presenters.elements import Badge
 from accounts.presenters.security import (
     SecurityRow,
     SignInState,
-    required_factor_lead,
     second_factor_rows,
-    security_intro,
     security_rows,
 )
 
@@ -32,16 +28,6 @@ def rows(shown: SignInState) -> dict[str, SecurityRow]:
     return {row.title: row for row in security_rows(shown)}
 
 
-@pytest.mark.parametrize(
-    ("shown", "has_factor"),
-    [(state(), False), (state(has_app=True), True), (state(passkeys=2), True)],
-)
-def test_second_factor_is_announced_only_to_those_who_have_one(
-    shown: SignInState, has_factor: bool
-) -> None:
-    assert ("second factor again" in security_intro("a@b.example", shown)) is has_factor
-
-
 def test_authenticator_app_is_suggested_until_it_is_set_up() -> None:
     missing = rows(state())["Authenticator app"]
     assert (missing.action, missing.is_suggested) == ("Set up", True)
@@ -51,13 +37,10 @@ def test_authenticator_app_is_suggested_until_it_is_set_up() -> None:
     assert active.badge == Badge("On", "deliverable", "check")
 
 
-def test_recovery_codes_are_a_warning_when_few_are_left() -> None:
+def test_rows_count_codes_passkeys_and_sessions() -> None:
     assert "Recovery codes" not in rows(state())
     assert rows(state(unused_codes=3))["Recovery codes"].badge == Badge("3 left")
     assert rows(state(unused_codes=2))["Recovery codes"].badge == Badge("2 left", "risky")
-
-
-def test_passkeys_and_sessions_are_counted() -> None:
     shown = rows(state(passkeys=2, sessions=4))
     assert shown["Passkeys"].badge == Badge("2")
     assert shown["Sessions"].badge == Badge("4")
@@ -72,7 +55,6 @@ def test_password_row_says_when_it_was_changed() -> None:
 
 
 def test_required_factor_is_an_app_or_a_passkey_where_passkeys_work() -> None:
-    assert required_factor_lead("The Shop").startswith("The Shop requires a second factor")
     both, app = (second_factor_rows(passkeys_work=works) for works in (True, False))
     assert [row.title for row in both] == ["Authenticator app", "Passkey"]
     assert [row.title for row in app] == ["Authenticator app"]

@@ -104,6 +104,23 @@ def test_account_with_less_than_a_week_of_credits_is_listed(
     assert "The Shop 49 6 days 51 Free" in panel_text(front_page(staff_client), SHORT_OF_CREDITS)
 
 
+def test_list_does_not_shorten_what_is_left(staff_client: Client, account: Account) -> None:
+    charge_account(Charge(account, None, "risky", 60, None, validations=60, for_list=True))
+    use_credits(account, 7)
+    assert "The Shop" not in panel_text(front_page(staff_client), SHORT_OF_CREDITS)
+    use_credits(account, 13)
+    assert "The Shop" not in panel_text(front_page(staff_client), SHORT_OF_CREDITS)
+    use_credits(account, 1)
+    assert "The Shop 19 6 days 81 Free" in panel_text(front_page(staff_client), SHORT_OF_CREDITS)
+
+
+def test_account_whose_lists_used_its_credits_is_listed(
+    staff_client: Client, account: Account
+) -> None:
+    charge_account(Charge(account, None, "risky", 95, None, validations=95, for_list=True))
+    assert "The Shop 5 – 95 Free" in panel_text(front_page(staff_client), SHORT_OF_CREDITS)
+
+
 def test_rolled_up_days_count_toward_recent_usage(
     staff_client: Client, staff: User, account: Account
 ) -> None:

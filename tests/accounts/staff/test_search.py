@@ -106,14 +106,11 @@ def test_masked_key_or_id_leads_to_its_key(staff_client: Client, key: ApiKey, te
     assert_redirects_to(search(staff_client, text), key)
 
 
-def test_first_or_last_four_characters_list_matching_keys(
+def test_first_or_last_four_characters_list_keys_and_mark_revoked_ones(
     staff_client: Client, key: ApiKey
 ) -> None:
     for text in (key.first_four, key.last_four):
         assert f"{key} {key.public_id} The Shop" in results(staff_client, text)
-
-
-def test_revoked_key_is_marked(staff_client: Client, key: ApiKey) -> None:
     key.revoke()
     assert f"{key.public_id}, revoked" in results(staff_client, key.first_four)
 

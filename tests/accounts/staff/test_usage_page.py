@@ -14,7 +14,7 @@ from credits.models import Pack
 from credits.orders.buyers import Buyer
 from credits.orders.placement import place_order
 from credits.orders.quotes import quote
-from credits.wallet.charges import Charge, charge_account
+from credits.wallet.charges import Charge, charge_account, record_usage
 from tests.accounts.staff.staff_pages import (
     client_in_group,
     panel_text,
@@ -36,6 +36,12 @@ VIEWED = "account.looked_at_by_staff"
 def busy(account: Account, owner: User, key: ApiKey) -> Account:
     charge_account(Charge(account=account, key=key, verdict="deliverable", cost=3, duration_ms=20))
     charge_account(Charge(account=account, key=None, verdict="risky", cost=1, duration_ms=20))
+    record_usage(
+        [
+            Charge(account, key, "risky", 2, None, validations=2, for_list=True),
+            Charge(account, None, "unknown", 0, None, validations=3, for_list=True),
+        ]
+    )
     hour = timezone.now().replace(minute=0, second=0, microsecond=0)
     RefusalHour.objects.add(
         account_id=account.pk, key_id=key.pk, hour=hour, code="rate_limit_exceeded", calls=1234
@@ -76,10 +82,15 @@ def test_usage_page_shows_balance_use_keys_refusals_and_orders(busy: Account, ke
     assert "Plan Free" in account
     assert "Requests per minute 60" in account
     use = panel_text(page, "Usage by day")
-    assert f"{timezone.now():%-d %b %Y} 2 4 1 1 0 0" in use
+    today = f"{timezone.now():%-d %b %Y}"
+    for source, numbers in (("API", "1 3 1 0 0 0"), ("Playground", "1 1 0 1 0 0")):
+        assert f"{today} {source} {numbers}" in use
+    assert f"{today} Lists 5 2 0 2 0 3" in use
     keys = panel_text(page, "Usage by API key")
-    assert f"{key} 1 3 1 0 0 0" in keys
-    assert "Playground 1 1 0 1 0 0" in keys
+    assert f"{key} API 1 3 1 0 0 0" in keys
+    assert f"{key} Lists 2 2 0 2 0 0" in keys
+    assert "– Playground 1 1 0 1 0 0" in keys
+    assert "– Lists 3 0 0 0 0 3" in keys
     assert "rate_limit_exceeded 429 1,234" in panel_text(page, "Refused requests")
     assert "Sign-up credits +100 system" in panel_text(page, "Latest ledger entries")
     assert "INV-000001" in panel_text(page, "Latest orders")

@@ -53,6 +53,12 @@ READ = {"GET", "HEAD"}
 OPERATIONS = {"/v1/validate": {"POST"}, "/v1/me": READ, "/v1/credits": READ, "/v1/usage": READ}
 
 
+def test_all_but_metered_calls_use_the_slots_of_their_account() -> None:
+    views = {getattr(route.callback, "cls", ApiView) for route in get_resolver().url_patterns}
+    exempt = {view.__name__ for view in views if not view.uses_account_slots}
+    assert exempt == {"ValidateView", "ValidateBatchView"}
+
+
 def assert_headers(response: Any) -> None:
     headers = response.headers
     limit, remaining = int(headers["X-RateLimit-Limit"]), int(headers["X-RateLimit-Remaining"])

@@ -58,14 +58,11 @@ def test_other_media_type_is_refused(content_type: str) -> None:
     assert refusal_code(content_type) == "unsupported_media_type"
 
 
-@pytest.mark.parametrize("charset", ["latin-1", "utf-16", "utf-7", "bogus", "", "utf-8, utf-8"])
+@pytest.mark.parametrize(
+    "charset", ["latin-1", "utf-16", "utf-7", "bogus", "", "utf-8, utf-8", "utf-8; charset=latin-1"]
+)
 def test_other_charset_is_invalid_json(charset: str) -> None:
     assert refusal_code(f"application/json; charset={charset}") == "invalid_json"
-
-
-def test_two_charsets_are_invalid_json() -> None:
-    two = "application/json; charset=utf-8; charset=latin-1"
-    assert refusal_code(two) == "invalid_json"
 
 
 @pytest.mark.parametrize("coding", ["gzip", "br", "deflate, gzip", "x"])

@@ -1,7 +1,9 @@
 """The OpenAPI document is complete and clean, so that tools generate good clients from it."""
 
+import builtins
 import re
 import tomllib
+import typing
 from collections.abc import Iterator
 from typing import Any
 
@@ -34,6 +36,13 @@ def iterate_objects(node: Any) -> Iterator[dict[str, Any]]:
         yield from iterate_objects(child)
 
 
+def responses_of(document: Any, operation: Any) -> dict[str, Any]:
+    return {
+        status: resolve(document, response["$ref"]) if "$ref" in response else response
+        for status, response in operation["responses"].items()
+    }
+
+
 def examples_of(response: Any) -> dict[str, Any]:
     contents = response["content"].values()
     return {name: example for content in contents for name, example in content["examples"].items()}
@@ -56,17 +65,25 @@ def test_document_has_no_notes_of_the_generator(document: Any) -> None:
     assert {name for name in names if name.startswith("x-")} == set()
 
 
-def test_every_reference_leads_somewhere(document: Any) -> None:
+def test_shared_components_exist_and_are_used(document: Any) -> None:
     references = {node["$ref"] for node in iterate_objects(document) if "$ref" in node}
     assert len(references) > 40
     assert all(resolve(document, reference) for reference in references)
-
-
-def test_every_shared_component_is_used(document: Any) -> None:
-    references = {node["$ref"] for node in iterate_objects(document) if "$ref" in node}
-    for kind in ("examples", "headers", "schemas"):
+    for kind in ("examples", "headers", "responses", "schemas"):
         for name in document["components"][kind]:
             assert f"#/components/{kind}/{name}" in references
+
+
+def test_errors_that_are_the_same_everywhere_are_shared(document: Any) -> None:
+    for operation in operations(document):
+        shared = {status for status, one in operation["responses"].items() if "$ref" in one}
+        assert {"401", "403", "405", "406", "411", "413", "429", "500", "503"} <= shared
+
+
+def test_no_schema_hides_a_name_of_python(document: Any) -> None:
+    names = document["components"]["schemas"].keys()
+    assert "AddressList" in names
+    assert not names & {*dir(builtins), *typing.__all__}
 
 
 def test_each_error_example_is_shared_under_its_code(document: Any) -> None:
@@ -78,7 +95,7 @@ def test_each_error_example_is_shared_under_its_code(document: Any) -> None:
 
 def test_every_error_response_refers_to_examples_of_its_status(document: Any) -> None:
     for operation in operations(document):
-        for status, response in operation["responses"].items():
+        for status, response in responses_of(document, operation).items():
             for code, example in examples_of(response).items():
                 if status.startswith("2"):
                     assert "value" in example
@@ -95,7 +112,7 @@ def test_names_of_examples_are_fit_for_generated_code(document: Any) -> None:
 
 
 def test_validate_shows_every_error_code(document: Any) -> None:
-    responses = document["paths"]["/v1/validate"]["post"]["responses"]
+    responses = responses_of(document, document["paths"]["/v1/validate"]["post"])
     shown = [
         code
         for status, response in responses.items()
@@ -110,7 +127,7 @@ def test_every_parameter_and_header_has_a_valid_example(document: Any) -> None:
     headers = [
         resolve(document, header["$ref"]) if "$ref" in header else header
         for op in operations(document)
-        for response in op["responses"].values()
+        for response in responses_of(document, op).values()
         for header in response["headers"].values()
     ]
     assert len(parameters) > 20
@@ -121,7 +138,7 @@ def test_every_parameter_and_header_has_a_valid_example(document: Any) -> None:
 
 def test_every_request_body_has_a_valid_example(document: Any) -> None:
     bodies = [op["requestBody"] for op in operations(document) if "requestBody" in op]
-    assert len(bodies) == 7
+    assert len(bodies) == 9
     for body in bodies:
         for content in body["content"].values():
             schema = {**content["schema"], "components": document["components"]}
@@ -132,7 +149,7 @@ def test_every_request_body_has_a_valid_example(document: Any) -> None:
 def test_every_example_of_a_response_matches_its_schema(document: Any) -> None:
     checked = set()
     for operation in operations(document):
-        for response in operation["responses"].values():
+        for response in responses_of(document, operation).values():
             for content in response["content"].values():
                 schema = {**content["schema"], "components": document["components"]}
                 for example in content["examples"].values():

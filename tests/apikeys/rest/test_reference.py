@@ -49,22 +49,20 @@ def test_every_operation_is_documented(schema: Any) -> None:
 def test_every_documented_response_has_headers_and_examples(schema: Any) -> None:
     for methods in schema["paths"].values():
         for operation in methods.values():
-            for status, response in operation["responses"].items():
+            for status, described in operation["responses"].items():
+                name = described.get("$ref", "").rpartition("/")[2]
+                response = schema["components"]["responses"].get(name, described)
                 extra = {"401": {"WWW-Authenticate"}, "405": {"Allow"}, "429": {"Retry-After"}}
                 wanted = HEADERS | extra.get(status, set())
                 assert wanted <= set(response["headers"])
                 assert all(content["examples"] for content in response["content"].values())
 
 
-def test_examples_have_the_fields_of_a_real_response(schema: Any, caller: ApiClient) -> None:
+def test_examples_have_the_fields_of_real_responses(schema: Any, caller: ApiClient) -> None:
     response = schema["paths"]["/v1/validate"]["post"]["responses"]["200"]
     real = caller.validate("disposable@sandbox.test").json()
     for example in response["content"]["application/json"]["examples"].values():
         assert list(example["value"]) == list(real)
-
-
-def test_one_example_shows_a_result_from_dns(schema: Any) -> None:
-    response = schema["paths"]["/v1/validate"]["post"]["responses"]["200"]
     examples = response["content"]["application/json"]["examples"].values()
     values = [example["value"] for example in examples]
     (mistyped,) = (value for value in values if not value["sandbox"])

@@ -24,6 +24,7 @@ pytestmark = pytest.mark.process
 PAUSES = (0.0, 0.02, 0.02, 0.3, 0.9, 2.5, 4.0, 7.0)
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("wrong", ["syntax", "settings"])
 def test_broken_code_is_not_reloaded(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wrong: str

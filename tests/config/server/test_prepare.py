@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from config.server.prepare import static_fingerprint
+from runtime.database.missing_migrations import OBSOLETE_DATABASE
 from tests.servers.product import ROOT, prepare_folder
 from tests.servers.programs import run_program
 from tests.servers.release import Release
@@ -58,6 +59,7 @@ def test_another_database_is_migrated(folder: Path) -> None:
     assert query(folder, "SELECT count(*) FROM credits_wallet") == [(1,)]
 
 
+@pytest.mark.proof
 def test_migration_of_a_new_release_is_applied(folder: Path, tmp_path: Path) -> None:
     Release(tmp_path / "release", "CREATE TABLE later (number integer)")
     environment = {
@@ -69,6 +71,15 @@ def test_migration_of_a_new_release_is_applied(folder: Path, tmp_path: Path) -> 
     assert prepare(folder, **environment) == ""
 
 
+def test_database_of_replaced_migrations_is_refused(folder: Path) -> None:
+    old = "SET name = '0003_plans_and_packs' WHERE name = '0003_catalog'"
+    query(folder, f"UPDATE django_migrations {old}")
+    process = run_program("-c", PROGRAM, DATA_DIR=str(folder))
+    assert process.returncode == 1
+    assert process.stderr.strip() == OBSOLETE_DATABASE
+
+
+@pytest.mark.proof
 def test_interrupted_migrate_is_completed(folder: Path) -> None:
     """It was interrupted after the migrations, while it created permissions and groups."""
     count = "SELECT count(*) FROM auth_group_permissions"
@@ -79,6 +90,7 @@ def test_interrupted_migrate_is_completed(folder: Path) -> None:
     assert query(folder, count) == granted
 
 
+@pytest.mark.proof
 def test_files_collected_by_an_interrupted_start_are_collected_again(folder: Path) -> None:
     collected = folder / "collected-static"
     icon = collected / "favicon.svg"
@@ -90,6 +102,7 @@ def test_files_collected_by_an_interrupted_start_are_collected_again(folder: Pat
     assert (collected / ".stamp").read_text() == static_fingerprint(ROOT)
 
 
+@pytest.mark.proof
 def test_start_leaves_files_alone_that_a_release_contains(folder: Path, tmp_path: Path) -> None:
     static = tmp_path / "static"
     shutil.move(folder / "collected-static", static)

@@ -1,14 +1,10 @@
-"""The worker's responses have the same bytes as those of gunicorn's own worker, in fewer writes."""
+"""The worker's responses have the same bytes as those of gunicorn's own worker."""
 
 import socket
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
-from gunicorn.config import Config
-from gunicorn.http.wsgi import Response
 
-from config.server.response import OneWriteResponse
 from tests.bench.server import gunicorn
 
 pytestmark = pytest.mark.process
@@ -76,39 +72,3 @@ def test_header_with_a_line_break_is_a_500(servers: list[tuple[str, int]]) -> No
     ours = exchange(servers[0], request("GET", "/injected", "1.1", CLOSE))
     assert ours[0].startswith(b"HTTP/1.1 500 ")
     assert not any(line.startswith(b"X-Injected") for line in ours)
-
-
-class Recorder:
-    """A client's socket that records what is written to it."""
-
-    def __init__(self) -> None:
-        self.writes: list[bytes] = []
-
-    def sendall(self, data: bytes) -> None:
-        self.writes.append(bytes(data))
-
-
-class Get:
-    method, version = "GET", (1, 1)
-
-    def should_close(self) -> bool:
-        return False
-
-
-def write(response_class: Any, headers: list[tuple[str, str]], *parts: bytes) -> list[bytes]:
-    recorder = Recorder()
-    response = response_class(Get(), recorder, Config())
-    response.start_response("200 OK", headers)
-    for part in parts:
-        response.write(part)
-    response.close()
-    return recorder.writes
-
-
-def test_head_is_sent_with_the_first_part_of_the_body() -> None:
-    whole = [("Content-Length", "5")]
-    assert len(write(Response, whole, b"whole")) == 2
-    (only,) = write(OneWriteResponse, whole, b"whole")
-    assert only.endswith(b"\r\n\r\nwhole")
-    streamed = write(OneWriteResponse, [], b"first", b"second")
-    assert [part[-8:] for part in streamed] == [b"\nfirst\r\n", b"second\r\n", b"0\r\n\r\n"]

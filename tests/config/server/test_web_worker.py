@@ -340,6 +340,24 @@ def test_unusual_headers_are_handled(
     assert "X-RateLimit-Remaining" in response.headers
 
 
+@pytest.mark.parametrize(
+    ("path", "status"),
+    [
+        *(("/v1/credits", 400), ("/v1/usage", 400), ("/v1/nothing", 404)),
+        *(("/", 200), ("/docs/", 200), ("/accounts/login/", 200), ("/admin/login/", 302)),
+        *(("/static/nothing.css", 404), ("/nothing", 404), ("/healthz", 200)),
+    ],
+)
+def test_query_is_read_whatever_charset_the_content_type_names(
+    site: Product, secret: str, path: str, status: int
+) -> None:
+    for charset in ("utf-8", "rot13", "hex", "punycode", "idna", "undefined", "utf-16"):
+        kind = f"text/plain; charset={charset}".encode()
+        sent = request(secret, b"").replace(b"application/json", kind)
+        sent = sent.replace(b"POST /v1/validate", f"GET {path}?x=%C3%A4".encode())
+        assert send_raw(site, sent).status == status, charset
+
+
 CLOSES = [
     (b"Connection: close",),
     (b"Connection: Upgrade, close",),
@@ -397,7 +415,7 @@ def test_chunked_form_larger_than_3_mb_gets_a_page(site: Product) -> None:
 @pytest.mark.parametrize(("size", "is_read"), [(8_500_000, True), (9_500_000, False)])
 @pytest.mark.parametrize("page", ["create", "lst_4Fq8ZnWcR2tKvYx6BdJm/parts/12"])
 def test_form_with_a_list_may_have_9_mb(site: Product, page: str, size: int, is_read: bool) -> None:
-    path = f"/validation/lists/{page}/"
+    path = f"/lists/{page}/"
     head = f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: {size}"
     response = send_raw(site, f"{head}\r\n\r\n".encode(), b"x" * size)
     # What is read reaches the form, which finds no CSRF token.

@@ -1,6 +1,5 @@
 """SENTRY_DSN and OpenTelemetry's variables are checked at start, and both are off without them."""
 
-import subprocess
 import sys
 import tomllib
 from importlib import import_module
@@ -9,16 +8,10 @@ import pytest
 
 from config.settings.environment import Environment
 from config.settings.telemetry import DEFAULT_TRACE_RATE, sentry_dsn, trace_rate
-from runtime import tracing
 from tests.servers.product import ROOT
 
 DSN = "https://0123456789abcdef@o1.ingest.errors.example/42"
 ENDPOINT = "http://127.0.0.1:4318"
-# Prints the modules of both libraries that a web worker has imported.
-IMPORTED = """
-import config.wsgi, sys
-print([name for name in sys.modules if name.partition(".")[0] in ("sentry_sdk", "opentelemetry")])
-"""
 
 
 def traces(**variables: str) -> tuple[float | None, list[str]]:
@@ -90,21 +83,3 @@ def test_optional_packages_are_pinned_for_the_command_in_the_handbook() -> None:
     pinned = (ROOT / "requirements-dev.lock").read_text()
     for requirement in extras["sentry"] + extras["opentelemetry"]:
         assert f"\n{requirement.partition('>')[0]}==" in pinned
-
-
-def test_functions_are_left_alone_while_tracing_is_off() -> None:
-    def function() -> int:
-        return 1
-
-    assert not tracing.IS_ON
-    assert tracing.traced("charge", lambda result: {"credits": result})(function) is function
-
-
-@pytest.mark.process
-def test_product_imports_neither_library_while_both_are_off() -> None:
-    command = [sys.executable, "-c", IMPORTED]
-    environment = {"DJANGO_SETTINGS_MODULE": "tests.settings"}
-    process = subprocess.run(
-        command, cwd=ROOT, env=environment, capture_output=True, text=True, check=True
-    )
-    assert process.stdout == "[]\n"

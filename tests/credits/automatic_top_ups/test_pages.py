@@ -16,7 +16,6 @@ from tests.credits.automatic_top_ups.helpers import (
     give_card,
     run_worker,
     run_worker_later,
-    set_balance,
     switch_on_top_up,
 )
 from tests.servers.stripe import FakeStripe
@@ -134,24 +133,6 @@ def test_page_without_a_card_asks_for_one(
     response = signed_in(owner).get(PAGE, follow=True)
     assert response.redirect_chain == [("/credits/card/", 302)]
     assert "Save a card first." in response.content.decode()
-
-
-def test_billing_shows_what_was_spent(stripe: FakeStripe, account: Account, owner: User) -> None:
-    give_card(stripe, account)
-    switch_on_top_up(account)
-    run_worker()
-    page = signed_in(owner).get("/credits/").content.decode()
-    assert "at most $15.00 per month. $5.00 used in" in page
-
-
-@pytest.mark.anywhere
-def test_billing_says_why_it_is_paused(stripe: FakeStripe, account: Account, owner: User) -> None:
-    give_card(stripe, account)
-    switch_on_top_up(account, cap_cents=500)
-    run_worker()
-    set_balance(account, 0)
-    page = signed_in(owner).get("/credits/").content.decode()
-    assert "Another pack would exceed your monthly cap." in page
 
 
 @pytest.mark.anywhere

@@ -8,7 +8,6 @@ from fontTools.ttLib import TTFont
 
 from credits.invoices import fonts
 from credits.invoices.drawing import draw
-from credits.invoices.rendering import render
 from credits.invoices.text import InvoiceText
 from tests.support.pdf_text import page_count, pdf_text
 
@@ -77,10 +76,6 @@ def test_every_line_is_printed() -> None:
 
 def test_same_text_gives_the_same_bytes() -> None:
     assert draw(INVOICE) == draw(INVOICE)
-
-
-def test_process_draws_the_same_file() -> None:
-    assert render(INVOICE) == draw(INVOICE)
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,6 @@ from credits.orders.buyers import Buyer
 from credits.payments import PaymentUnavailable, get_payment_method, stripe_events
 from credits.payments.stripe_payloads import find_order_for_charge
 from credits.wallet.books import find_discrepancies
-from credits.wallet.charges import Charge, charge_account
 from runtime.models import Mail
 from tests.conftest import signed_in
 from tests.credits.payments.stripe_helpers import (
@@ -216,17 +215,6 @@ def test_refund_event_before_its_payment_event_has_the_same_result(
     assert balance_and_debt(account) == (100, 0)
     assert Order.objects.get().state == "refunded"
     assert not list(find_discrepancies())
-
-
-def test_refund_of_spent_credits_is_a_debt(
-    stripe: FakeStripe, account: Account, pack: Pack
-) -> None:
-    order = buy(stripe, account, pack)
-    charge_account(Charge(account=account, key=None, verdict="risky", cost=600, duration_ms=1))
-    refund = stripe.refund(stripe.find_session(order.public_id), 500)
-    assert [send_event(refund), send_event(refund)] == [200, 200]
-    assert balance_and_debt(account) == (0, 500)
-    assert Mail.objects.filter(subject__startswith="Refund of INV-000001").count() == 1
 
 
 def test_partial_refund_deducts_its_share(stripe: FakeStripe, account: Account, pack: Pack) -> None:

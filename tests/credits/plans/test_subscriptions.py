@@ -4,7 +4,7 @@ import pytest
 
 from accounts.models import Account, User
 from accounts.services import close_account, open_account, run_email_confirmed_hooks
-from credits.models import Order, Pack, Plan, Wallet
+from credits.models import OrderState, Pack, Plan, Wallet
 from credits.orders import refunds
 from credits.plans import changes
 from credits.plans.offers import OrderRefused
@@ -217,7 +217,7 @@ def test_plan_unpaid_for_7_days_becomes_free_and_keeps_the_credits(shop: Account
     assert plan_and_balance(shop) == ("free", 5_100)
     assert get_rate_limit(shop) == 60
     renewal.refresh_from_db()
-    assert renewal.state == Order.State.CANCELLED
+    assert renewal.state == OrderState.CANCELLED
     assert count_emails("Your Starter plan has ended") == 1
     with on("2027-01-05"):
         pay(renewal)
@@ -257,7 +257,7 @@ def test_upgrade_cancels_the_renewal_of_the_old_plan(shop: Account) -> None:
     with on("2026-12-19"):
         pay(place_order(shop, "growth"))
     old.refresh_from_db()
-    assert old.state == Order.State.CANCELLED
+    assert old.state == OrderState.CANCELLED
     run_daily_jobs("2026-12-20")
     assert (pending_order(shop).plan, pending_order(shop).net_cents) == (plan("growth"), 9_900)
 
@@ -320,7 +320,7 @@ def test_ordering_a_second_plan_cancels_the_first_order(shop: Account) -> None:
     with on("2026-11-25"):
         first, second = place_order(shop, "starter"), place_order(shop, "growth")
         first.refresh_from_db()
-        assert (first.state, pending_order(shop)) == (Order.State.CANCELLED, second)
+        assert (first.state, pending_order(shop)) == (OrderState.CANCELLED, second)
 
 
 def test_two_paid_invoices_for_one_plan_are_two_months(shop: Account) -> None:

@@ -7,7 +7,6 @@ import pytest
 from credits.models import Wallet
 from credits.money import format_credits
 from credits.presenters.balance import (
-    balance_warning,
     forecast,
     format_signed,
     held_note,
@@ -39,21 +38,15 @@ def test_numbers_have_separators_units_and_signs() -> None:
     ],
 )
 def test_forecast_rounds_the_duration(days: int, duration: str) -> None:
-    assert forecast(50, days) == f"Lasts {duration} at the current pace."
+    assert forecast(50, days) == f"Lasts {duration} at the current pace of requests."
     assert short_forecast(50, days) == f"{duration.capitalize()} left"
 
 
 def test_forecast_without_usage_or_credits() -> None:
-    assert forecast(50, None) == "No credits were used in the last 7 days."
-    assert short_forecast(50, None) == "No recent usage"
+    assert forecast(50, None) == "No requests used credits in the last 7 days."
+    assert short_forecast(50, None) == "No recent requests"
     assert short_forecast(0, None) == "No credits left"
     assert forecast(0, 0) == "No credits are left."
-
-
-def test_balance_page_warns_of_debt_and_of_an_empty_balance() -> None:
-    assert balance_warning(wallet(1)) == ""
-    assert "return 402" in balance_warning(wallet(0))
-    assert balance_warning(wallet(0, debt=1)).startswith("You owe 1 credit that")
 
 
 def test_low_balance_warns_at_the_threshold() -> None:

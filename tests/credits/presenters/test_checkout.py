@@ -4,13 +4,11 @@ from datetime import date
 
 import pytest
 
-from credits.models import Order
+from credits.models import OrderKind, OrderMethod
 from credits.presenters.checkout import OrderTerms, order_terms
 
-Kind, Method = Order.Kind, Order.Method
 
-
-def terms(kind: Order.Kind, method: Order.Method = Method.INVOICE) -> OrderTerms:
+def terms(kind: OrderKind, method: OrderMethod = OrderMethod.INVOICE) -> OrderTerms:
     return order_terms(
         kind=kind,
         credits=5_000,
@@ -24,18 +22,18 @@ def terms(kind: Order.Kind, method: Order.Method = Method.INVOICE) -> OrderTerms
 @pytest.mark.parametrize(
     ("kind", "words"),
     [
-        (Kind.PACK, "Credits never expire."),
-        (Kind.PLAN, "Your month begins when you pay."),
-        (Kind.RENEWAL, "Your month begins on 1 Dec 2026."),
-        (Kind.UPGRADE, "then $19.00 per month."),
+        (OrderKind.PACK, "Credits never expire."),
+        (OrderKind.PLAN, "Your month begins when you pay."),
+        (OrderKind.RENEWAL, "Your month begins on 1 Dec 2026."),
+        (OrderKind.UPGRADE, "then $19.00 per month."),
     ],
 )
-def test_intro_says_when_the_order_begins(kind: Order.Kind, words: str) -> None:
+def test_intro_says_when_the_order_begins(kind: OrderKind, words: str) -> None:
     assert words in terms(kind).intro
 
 
 def test_monthly_orders_say_so() -> None:
-    plan, pack = terms(Kind.PLAN), terms(Kind.PACK)
+    plan, pack = terms(OrderKind.PLAN), terms(OrderKind.PACK)
     assert (plan.facts[0], plan.total) == ("5,000 credits each month", "Total per month")
     assert (pack.facts[0], pack.total) == ("5,000 credits", "Total")
     assert pack.facts[1] == "Raises your rate limit to 600 requests per minute."
@@ -43,10 +41,12 @@ def test_monthly_orders_say_so() -> None:
 
 
 def test_payment_by_invoice_and_by_card_read_differently() -> None:
-    invoice = terms(Kind.PLAN)
+    invoice = terms(OrderKind.PLAN)
     assert invoice.action == "Place order"
     assert "once payment arrives" in invoice.payment
-    card = terms(Kind.PLAN, Method.STRIPE)
+    card = terms(OrderKind.PLAN, OrderMethod.STRIPE)
     assert card.action == "Continue to payment"
     assert card.payment.endswith("Your plan renews each month until you change to Free.")
-    assert terms(Kind.PACK, Method.STRIPE).payment.endswith("We never see your card number.")
+    assert terms(OrderKind.PACK, OrderMethod.STRIPE).payment.endswith(
+        "We never see your card number."
+    )

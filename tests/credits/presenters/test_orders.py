@@ -6,21 +6,19 @@ import pytest
 import time_machine
 
 from accounts.presenters.elements import Badge
-from credits.models import Order
+from credits.models import Order, OrderState
 from credits.presenters.orders import (
     due_date,
     invoice_stamp,
     order_badge,
     order_outcome,
-    payment_page_action,
 )
 
-State = Order.State
 MOMENT = datetime(2026, 11, 20, 12, tzinfo=UTC)
 
 
 def order(
-    state: Order.State, *, cents: int = 500, credits: int = 1_000, refunded_cents: int = 0
+    state: OrderState, *, cents: int = 500, credits: int = 1_000, refunded_cents: int = 0
 ) -> Order:
     return Order(
         state=state,
@@ -37,7 +35,7 @@ def order(
 
 
 def test_overdue_order_is_marked() -> None:
-    pending = order(State.PENDING)
+    pending = order(OrderState.PENDING)
     with time_machine.travel(datetime(2026, 11, 27, tzinfo=UTC)):
         assert order_badge(pending) == Badge("Unpaid")
         assert due_date(pending) == "due on 27 Nov 2026"
@@ -47,24 +45,24 @@ def test_overdue_order_is_marked() -> None:
 
 
 def test_partly_refunded_order_is_marked() -> None:
-    assert order_badge(order(State.PAID)) == Badge("Paid", "deliverable", "circle-check")
-    assert order_badge(order(State.PAID, refunded_cents=100)) == Badge("Partly refunded")
+    assert order_badge(order(OrderState.PAID)) == Badge("Paid", "deliverable", "circle-check")
+    assert order_badge(order(OrderState.PAID, refunded_cents=100)) == Badge("Partly refunded")
 
 
 @pytest.mark.parametrize(
     ("shown", "verb", "text"),
     [
-        (order(State.PAID), "Paid", "1,000 credits were added to your balance."),
-        (order(State.PAID, credits=1), "Paid", "1 credit was added to your balance."),
-        (order(State.PAID, cents=0, credits=0), "Assigned", ""),
+        (order(OrderState.PAID), "Paid", "1,000 credits were added to your balance."),
+        (order(OrderState.PAID, credits=1), "Paid", "1 credit was added to your balance."),
+        (order(OrderState.PAID, cents=0, credits=0), "Assigned", ""),
         (
-            order(State.PAID, refunded_cents=100),
+            order(OrderState.PAID, refunded_cents=100),
             "Paid",
             "1,000 credits were added to your balance. "
             "Credits for the refunded $1.00 were deducted.",
         ),
-        (order(State.REFUNDED), "Refunded", "Its credits were deducted."),
-        (order(State.CANCELLED), "Canceled", "Nothing is due."),
+        (order(OrderState.REFUNDED), "Refunded", "Its credits were deducted."),
+        (order(OrderState.CANCELLED), "Canceled", "Nothing is due."),
     ],
 )
 def test_outcome_says_what_happened_to_the_credits(shown: Order, verb: str, text: str) -> None:
@@ -74,27 +72,21 @@ def test_outcome_says_what_happened_to_the_credits(shown: Order, verb: str, text
 
 
 def test_order_waiting_for_payment_has_no_outcome() -> None:
-    assert order_outcome(order(State.PENDING)) is None
-    assert invoice_stamp(order(State.PENDING)) == ""
+    assert order_outcome(order(OrderState.PENDING)) is None
+    assert invoice_stamp(order(OrderState.PENDING)) == ""
 
 
 @pytest.mark.parametrize(
     ("shown", "stamp"),
     [
-        (order(State.PAID), "Paid on 20 Nov 2026."),
+        (order(OrderState.PAID), "Paid on 20 Nov 2026."),
         (
-            order(State.PAID, refunded_cents=100),
+            order(OrderState.PAID, refunded_cents=100),
             "Paid on 20 Nov 2026. $1.00 was refunded.",
         ),
-        (order(State.REFUNDED), "Refunded on 20 Nov 2026."),
-        (order(State.CANCELLED), "Canceled on 20 Nov 2026. Nothing is due."),
+        (order(OrderState.REFUNDED), "Refunded on 20 Nov 2026."),
+        (order(OrderState.CANCELLED), "Canceled on 20 Nov 2026. Nothing is due."),
     ],
 )
 def test_invoice_is_stamped_once_the_order_has_ended(shown: Order, stamp: str) -> None:
     assert invoice_stamp(shown) == stamp
-
-
-def test_payment_page_is_opened_once_and_renewed_later() -> None:
-    assert payment_page_action(Order()) == "Get payment link"
-    opened = Order(provider_url="https://pay.example/1")
-    assert payment_page_action(opened) == "Get a new payment link"

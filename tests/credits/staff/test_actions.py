@@ -63,17 +63,17 @@ def test_finance_grants_and_deducts_once_per_form(finance: Client, account: Acco
     assert "This form was already submitted" in run_action(
         finance, account, "grant", amount="250", reason="x"
     )
-    page = run_action(finance, account, "take-back", amount="400", reason="Too many")
+    page = run_action(finance, account, "deduct", amount="400", reason="Too many")
     assert "Deducted 400 credits. The balance is 0, the debt 50." in page
     entries = account.ledger.exclude(kind="signup").order_by("pk")
     assert [(e.kind, e.amount, e.actor) for e in entries] == [
         ("grant", 250, "finance@service.example"),
-        ("take_back", -400, "finance@service.example"),
+        ("deduct", -400, "finance@service.example"),
     ]
 
 
 @pytest.mark.parametrize("amount", ["0", "-5", "1.5", "ten", "", str(2**63), "1000000001"])
-@pytest.mark.parametrize("slug", ["grant", "take-back"])
+@pytest.mark.parametrize("slug", ["grant", "deduct"])
 def test_form_with_invalid_amount_shows_an_error_and_posts_nothing(
     finance: Client, account: Account, slug: str, amount: str
 ) -> None:
@@ -86,7 +86,7 @@ def test_grant_needs_a_reason(finance: Client, account: Account) -> None:
     assert balance(account) == 100
 
 
-@pytest.mark.parametrize("slug", ["grant", "take-back", "change-plan"])
+@pytest.mark.parametrize("slug", ["grant", "deduct", "change-plan"])
 def test_support_has_read_only_access_to_credits(
     support: Client, account: Account, slug: str
 ) -> None:
@@ -208,20 +208,6 @@ def test_invalid_plan_shows_an_error_and_is_not_saved(
     assert Plan.objects.count() == 5
 
 
-@pytest.mark.parametrize("price", ["0", "-5", str(2**63)])
-def test_invalid_price_shows_an_error(superuser: Client, pack: Pack, price: str) -> None:
-    growth = Plan.objects.get(code="growth")
-    terms = {"price_cents": price, "requests_per_minute": "5", "is_offered": "on"}
-    terms |= {"list_addresses": "500", "list_bytes": "9000"}
-    plan = {**terms, "name": "Growth", "monthly_credits": "5"}
-    for path, form in (
-        (f"plan/{growth.pk}", plan),
-        (f"pack/{pack.pk}", {**terms, "credits": "1000"}),
-    ):
-        response = superuser.post(f"/admin/credits/{path}/change/", form)
-        assert "errorlist" in response.content.decode()
-
-
 def test_staff_must_refund_an_upgrade_before_its_month(
     finance: Client, account: Account, owner: User
 ) -> None:
@@ -281,11 +267,3 @@ def test_account_and_order_link_to_the_audit_log(
         assert f'href="{log}"' in page
         assert "/history/" not in page
     assert "Placed an order" in finance.get(log).content.decode()
-
-
-@pytest.mark.parametrize(
-    "model",
-    ["ledgerentry", "order", "pack", "plan", "providerevent", "subscription", "useday", "usehour"],
-)
-def test_every_billing_list_in_the_admin_can_be_searched(finance: Client, model: str) -> None:
-    assert finance.get(f"/admin/credits/{model}/?q=shop").status_code == 200

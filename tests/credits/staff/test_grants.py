@@ -16,7 +16,7 @@ from accounts.models import Account, AuditEntry, Membership, User
 from accounts.retention import erase_account
 from accounts.roles import Role
 from accounts.services import close_account, open_account
-from credits.models import LedgerEntry, StaffGrant, Wallet
+from credits.models import GrantState, LedgerEntry, StaffGrant, Wallet
 from credits.staff import grants
 from credits.wallet.books import find_discrepancies
 from tests.conftest import make_user, signed_in
@@ -24,7 +24,6 @@ from tests.support.fresh_database import run_concurrently
 from tests.support.staff_forms import post_confirmed
 
 LIMIT = 1_000
-State = StaffGrant.State
 
 
 @pytest.fixture(autouse=True)
@@ -78,7 +77,7 @@ def submit_grant(client: Client, account: Account, amount: int) -> str:
 def test_grant_within_the_limit_takes_effect_immediately(account: Account, requester: User) -> None:
     page = submit_grant(signed_in(requester), account, LIMIT)
     assert "Granted 1,000 credits. The balance is 1,100." in page
-    assert StaffGrant.objects.get().state == State.WITHIN_LIMIT
+    assert StaffGrant.objects.get().state == GrantState.WITHIN_LIMIT
 
 
 @pytest.mark.django_db
@@ -304,5 +303,5 @@ def test_concurrent_grants_by_one_person_stay_within_the_limit() -> None:
         grant.state
         for grant in run_concurrently(8, lambda n: request(account, requester, 300, f"{n:032}"))
     )
-    assert states == {State.WITHIN_LIMIT: 3, State.PENDING: 5}
+    assert states == {GrantState.WITHIN_LIMIT: 3, GrantState.PENDING: 5}
     assert balance(account) == 900

@@ -60,6 +60,7 @@ def test_without_credits_a_request_is_402_before_any_work(
     assert (response.status_code, error_code(response)) == (402, "insufficient_credits")
     details = response.json()["error"]["details"]
     assert (details["required"], details["balance"]) == (1, 0)
+    assert error_code(caller.send(b"no json")) == "invalid_json"
     assert Wallet.objects.get(account=account).balance == 0
 
 
@@ -136,6 +137,14 @@ def test_playground_usage_is_one_row_per_hour(account: Account) -> None:
     assert UseHour.objects.get().calls == 3
 
 
+def test_usage_of_lists_is_a_part_of_the_usage_of_their_key(account: Account, key: ApiKey) -> None:
+    charge_account(Charge(account, key, "risky", 1, 5))
+    charge_account(Charge(account, key, "risky", 3, None, validations=4, for_list=True))
+    row = UseHour.objects.get()
+    assert (row.calls, row.credits) == (5, 4)
+    assert (row.list_calls, row.list_credits, row.up_to_20_ms) == (4, 3, 1)
+
+
 def test_every_response_to_a_key_is_in_the_request_log(
     caller: ApiClient, account: Account, key: ApiKey, owner: User
 ) -> None:
@@ -163,8 +172,8 @@ def test_charged_request_takes_few_queries(
     caller: ApiClient, django_assert_num_queries: Any
 ) -> None:
     """One query reads the key, account, and balance. PostgreSQL then writes in one statement,
-    SQLite in four, here within a savepoint, not a transaction.
+    SQLite in four. The test's own transaction adds a savepoint, which is two queries.
     """
     caller.validate(DEFINITE)
-    with django_assert_num_queries(1 + (1 if connection.vendor == "postgresql" else 4 + 2)):
+    with django_assert_num_queries(1 + (1 if connection.vendor == "postgresql" else 4) + 2):
         caller.validate(DEFINITE)

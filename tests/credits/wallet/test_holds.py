@@ -18,8 +18,8 @@ from credits.orders.buyers import Buyer
 from credits.orders.daily_jobs import renew_subscriptions
 from credits.services import deduct, grant
 from credits.wallet.books import find_discrepancies
-from credits.wallet.charges import Charge, InsufficientCredits
-from credits.wallet.holds import HoldEnded, charge_hold, hold_credits, release_hold
+from credits.wallet.charges import Charge, InsufficientCredits, charge_account
+from credits.wallet.holds import HoldEnded, charge_hold, hold_credits, release_hold, shrink_hold
 from credits.wallet.statement import monthly_statement
 from runtime.mail.outbox import Mail
 from tests.conftest import signed_in
@@ -97,6 +97,26 @@ def test_release_returns_what_was_not_charged_once(account: Account) -> None:
         charge_hold(hold=held, charges=charge(account, 0))
 
 
+def test_shrunken_hold_returns_the_difference_and_can_be_charged_up_to_the_rest(
+    account: Account,
+) -> None:
+    held = hold(account, 60)
+    charge_hold(hold=held, charges=charge(account, *[1] * 50))
+    assert [shrink_hold(hold=held, to=to) for to in (4, 4, 9)] == [6, 0, 0]
+    assert amounts(account) == (46, 4, 0)
+    with pytest.raises(HoldEnded):
+        charge_hold(hold=held, charges=charge(account, *[1] * 5))
+    charge_hold(hold=held, charges=charge(account, *[1] * 4))
+    assert amounts(account) == (46, 0, 0)
+
+
+def test_hold_that_a_deduction_canceled_cannot_be_shrunk(account: Account) -> None:
+    held = hold(account, 60)
+    deduct(account=account, amount=50, reason="Granted in error", actor=None)
+    assert shrink_hold(hold=held, to=4) == 0
+    assert amounts(account) == (50, 0, 0)
+
+
 @pytest.mark.parametrize(
     ("amount", "after", "canceled"),
     [
@@ -161,11 +181,23 @@ def test_hold_sends_the_emails_that_a_charge_sends(account: Account) -> None:
     assert "100 more credits are held for lists" in Mail.objects.latest("pk").text
 
 
-def test_release_above_the_threshold_arms_the_low_balance_email_again(account: Account) -> None:
+@pytest.mark.parametrize("amount", [60, 100])
+def test_repeated_holds_send_one_email_until_credits_come_in(account: Account, amount: int) -> None:
+    Wallet.objects.filter(account=account).update(usual_threshold=50)
+    for number in range(15):
+        release_hold(hold=hold(account, amount, f"{number}"))
+    assert len(titles()) == 1
+    grant(account=account, amount=1, reason="Sorry", actor=None)
+    for number in range(15):
+        release_hold(hold=hold(account, amount + 1, f"again {number}"))
+    assert len(titles()) == 2
+
+
+def test_charge_sends_the_low_balance_email_after_a_released_hold_did(account: Account) -> None:
     Wallet.objects.filter(account=account).update(usual_threshold=50)
     release_hold(hold=hold(account, 60, "1"))
-    hold(account, 55, "2")
-    assert titles() == ["40 credits left in The Shop", "45 credits left in The Shop"]
+    charge_account(*charge(account, *[1] * 50))
+    assert titles() == ["40 credits left in The Shop", "50 credits left in The Shop"]
 
 
 def test_request_is_refused_if_only_held_credits_are_left(
@@ -217,7 +249,7 @@ def test_staff_see_held_credits(account: Account, staff: User) -> None:
 def test_staff_read_what_a_deduction_canceled(account: Account, staff: User) -> None:
     hold(account, 30, "1")
     hold(account, 60, "2")
-    path = f"/admin/accounts/account/{account.pk}/take-back/"
+    path = f"/admin/accounts/account/{account.pk}/deduct/"
     form = {"amount": "11", "reason": "Granted in error", "form_token": "a" * 32}
     page = post_confirmed(signed_in(staff), path, form, follow=True).content.decode()
     assert "The balance is 59, 30 are held." in page

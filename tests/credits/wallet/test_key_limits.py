@@ -11,7 +11,7 @@ from accounts.models import Account, User
 from apikeys import services
 from apikeys.credit_limits import CreditUse
 from apikeys.models import ApiKey, RefusalHour
-from apikeys.throttling.refusal_counts import refusals
+from apikeys.models.refusals import refusals
 from credits.models import UseDay, UseHour, Wallet
 from credits.services import deduct
 from credits.wallet.books import find_discrepancies

@@ -6,14 +6,13 @@ import pytest
 from django.db import DatabaseError, IntegrityError, connection, transaction
 
 from accounts.models import Account, User
-from credits.models import LedgerEntry, Wallet
+from credits.models import EntryKind, LedgerEntry, Wallet
 from credits.models.catalog import MAX_CREDITS
 from credits.services import InvalidAmount, deduct, grant, post_entry
 from credits.wallet.books import find_discrepancies
 
 pytestmark = pytest.mark.django_db
 
-Kind = LedgerEntry.Kind
 REFUSED = "append-only"
 
 
@@ -81,7 +80,7 @@ def test_database_refuses_an_invalid_wallet(account: Account, change: dict[str, 
 
 @pytest.mark.parametrize(
     ("kind", "amount"),
-    [("grant", 0), ("grant", -1), ("refund", 1), ("take_back", 0), ("present", 5)],
+    [("grant", 0), ("grant", -1), ("refund", 1), ("deduct", 0), ("present", 5)],
 )
 def test_entry_with_the_wrong_sign_or_kind_is_refused(
     account: Account, kind: str, amount: int
@@ -111,7 +110,7 @@ def test_invalid_amount_is_refused_and_posts_nothing(
 
 
 def test_entry_with_a_known_source_is_not_posted_again(account: Account) -> None:
-    entry: Any = {"account": account, "kind": Kind.GRANT, "actor": None, "reason": "Once"}
+    entry: Any = {"account": account, "kind": EntryKind.GRANT, "actor": None, "reason": "Once"}
     assert post_entry(**entry, amount=5, source="form:1") is True
     assert post_entry(**entry, amount=7, source="form:1") is False
     assert Wallet.objects.get(account=account).balance == 105
@@ -135,7 +134,7 @@ def test_deduction_beyond_the_balance_is_a_debt_that_the_next_grant_pays(
 def test_entry_keeps_the_actor_after_the_user_is_deleted(account: Account, staff: User) -> None:
     grant(account=account, amount=5, reason="Sorry", actor=staff)
     staff.delete()
-    assert account.ledger.get(kind=Kind.GRANT).actor == "staff@service.example"
+    assert account.ledger.get(kind=EntryKind.GRANT).actor == "staff@service.example"
 
 
 def test_grants_and_deductions_are_in_the_audit_log(account: Account, staff: User) -> None:
@@ -143,7 +142,7 @@ def test_grants_and_deductions_are_in_the_audit_log(account: Account, staff: Use
     deduct(account=account, amount=10, reason="Too many", actor=staff)
     granted, deducted = account.audit_entries.filter(action__startswith="credits.").order_by("pk")
     assert (granted.actor, granted.target, granted.ip) == (staff, "5,000: Sorry", "198.51.100.9")
-    assert (deducted.action, deducted.target) == ("credits.taken_back", "10: Too many")
+    assert (deducted.action, deducted.target) == ("credits.deducted", "10: Too many")
 
 
 def test_account_with_a_ledger_cannot_be_deleted(account: Account) -> None:

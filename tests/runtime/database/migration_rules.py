@@ -7,10 +7,11 @@ Every operation that isn't known to be harmless is rejected, unless the migratio
 from collections.abc import Iterator
 from typing import Any
 
-from django.contrib.postgres.operations import AddIndexConcurrently, RemoveIndexConcurrently
 from django.db import connection, migrations, models
 from django.db.migrations.operations.base import Operation
 from django.db.migrations.state import ProjectState
+
+from runtime.database.concurrent_indexes import AddIndexConcurrently
 
 HARMLESS = (
     migrations.CreateModel,
@@ -19,7 +20,6 @@ HARMLESS = (
     migrations.RemoveIndex,
     migrations.RenameIndex,
     AddIndexConcurrently,
-    RemoveIndexConcurrently,
 )
 MIN_REASON_LENGTH = 20
 

@@ -9,10 +9,10 @@ from django.db import transaction
 from django.utils import timezone
 
 from accounts.services import open_account
+from lists.models import ListChunk
 from runtime.database.heartbeat import Heartbeat
 from tests.conftest import make_user
-from tests.validation.lists.factory import make_list
-from validation.models import ListChunk
+from tests.lists.factory import make_list
 
 pytestmark = pytest.mark.usefixtures("fresh_database")
 

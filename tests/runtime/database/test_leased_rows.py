@@ -9,7 +9,6 @@ import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
-from datetime import timedelta
 from pathlib import Path
 from typing import IO
 
@@ -126,47 +125,6 @@ def test_holder_whose_lease_ended_may_finish_before_another_claim() -> None:
         assert Mail.objects.claim() is None
 
 
-@pytest.mark.django_db
-def test_renewed_row_is_claimed_after_the_new_lease() -> None:
-    queue(1)
-    mail = claim()
-    with time_machine.travel(timezone.now() + Mail.LEASE / 2):
-        assert mail.renew()
-    with time_machine.travel(timezone.now() + Mail.LEASE):
-        assert Mail.objects.claim() is None
-    with time_machine.travel(timezone.now() + Mail.LEASE * 2):
-        assert claim().attempts == 2
-
-
-@pytest.mark.django_db
-def test_released_row_can_be_claimed_and_belongs_to_no_one() -> None:
-    queue(1)
-    mail = claim()
-    assert mail.release()
-    assert not mail.release()
-    assert not mail.lock_if_held()
-    assert claim().attempts == 2
-    assert not mail.renew()
-
-
-@pytest.mark.django_db
-def test_unclaimed_row_cannot_be_released() -> None:
-    queue(1)
-    mail = Mail.objects.get()
-    assert not mail.release(sent_at=timezone.now())
-    assert not mail.lock_if_held()
-    assert Mail.objects.get().sent_at is None
-
-
-@pytest.mark.django_db
-def test_lease_acquired_while_the_clock_was_ahead_ends_when_it_is_set_back() -> None:
-    queue(1)
-    with time_machine.travel(timezone.now() + timedelta(hours=2)):
-        early = claim()
-    claim()
-    assert not early.release(sent_at=timezone.now())
-
-
 @pytest.mark.usefixtures("fresh_database")
 def test_locked_row_is_not_claimed_while_its_outcome_is_stored() -> None:
     queue(1)
@@ -234,6 +192,7 @@ def pipe(stream: IO[str] | None) -> IO[str]:
     return stream
 
 
+@pytest.mark.proof
 @pytest.mark.usefixtures("fresh_database")
 def test_concurrent_processes_claim_different_rows(tmp_path: Path) -> None:
     queued = queue(200)

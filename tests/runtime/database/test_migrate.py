@@ -2,7 +2,7 @@
 
 import subprocess
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
@@ -18,18 +18,10 @@ from tests.servers.keys import make_key, manage
 from tests.servers.postgres import postgres
 from tests.servers.product import Product, product
 from tests.servers.release import Release
-from tests.support.partitions import unpartition_log, unpartition_results
 
 pytestmark = [pytest.mark.process, pytest.mark.fault]
 
 TABLE = "validation_logentry"
-
-
-_FIRST_PARTITION = """
-SELECT inhrelid::regclass::text FROM pg_inherits
-WHERE inhparent = 'validation_storedresult'::regclass
-AND inhrelid::regclass::text LIKE 'validation_storedresult_until_%'
-"""
 
 
 @pytest.fixture(scope="module")
@@ -86,41 +78,12 @@ def test_index_build_does_not_block_requests_while_it_waits(
     assert {response.status for response in responses} == {200}
 
 
-@pytest.mark.parametrize(
-    ("table", "unpartition", "partition"),
-    [
-        (TABLE, unpartition_log, "partition_log"),
-        ("validation_storedresult", unpartition_results, "partition_results"),
-    ],
-)
-def test_table_is_partitioned_while_requests_are_served(
-    table: str,
-    unpartition: Callable[[Any], None],
-    partition: str,
-    site: Product,
-    database: "psycopg.Connection[Any]",
-) -> None:
-    with calls(site) as responses:
-        unpartition(database)
-        database.commit()
-        wait_for_more(responses)
-        manage(site, "shell", "-c", f"import tests.support.partitions as t; t.{partition}()")
-        # The workers' prepared statements find the new table.
-        wait_for_more(responses)
-    assert {response.status for response in responses} == {200}
-    ((kind,),) = database.execute("SELECT relkind FROM pg_class WHERE relname = %s", [table])
-    assert kind in ("p", b"p")
-    assert_books_agree(site, answered={response.document["id"] for response in responses})
-
-
 def test_day_of_results_is_dropped_while_requests_are_served(
     site: Product, database: "psycopg.Connection[Any]"
 ) -> None:
     old = "validation_storedresult_20260101"
     with calls(site) as responses:
-        ((first,),) = database.execute(_FIRST_PARTITION)
         for statement in (
-            f"DROP TABLE {first}",
             f"CREATE TABLE {old} PARTITION OF validation_storedresult "
             "FOR VALUES FROM ('2026-01-01') TO ('2026-01-02')",
             f"INSERT INTO {old} (result_id, account_id, packed, at) "  # noqa: S608

@@ -1,10 +1,8 @@
 import json
-import shutil
-import sqlite3
 from pathlib import Path
 
 import pytest
-from django.db import OperationalError, connection
+from django.db import connection
 
 from tests.servers.gevent_process import run_patched
 
@@ -24,33 +22,6 @@ def test_commit_is_on_disk_before_the_response() -> None:
     with connection.cursor() as cursor:
         assert cursor.execute("PRAGMA synchronous").fetchone() == (2,)
         assert cursor.execute("PRAGMA journal_mode").fetchone() == ("wal",)
-
-
-@pytest.mark.usefixtures("fresh_database")
-@pytest.mark.skipif("connection.vendor != 'sqlite'", reason="SQLite only")
-def test_connection_is_reused_unless_its_state_is_in_doubt_or_its_file_was_replaced(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setitem(connection.settings_dict, "MAX_IDLE_CONNECTIONS", 1)
-    first = reconnect()
-    assert reconnect() is first
-    with pytest.raises(OperationalError), connection.cursor() as cursor:
-        cursor.execute("SELECT * FROM missing")
-    second = reconnect()
-    assert second is not first
-    file = Path(connection.settings_dict["NAME"])
-    shutil.copy(file, tmp_path / "copy")
-    (tmp_path / "copy").rename(file)
-    assert reconnect() is not second
-
-
-def reconnect() -> sqlite3.Connection:
-    """Return the connection of the next request."""
-    connection.close()
-    connection.ensure_connection()
-    opened = connection.connection
-    assert isinstance(opened, sqlite3.Connection)
-    return opened
 
 
 @pytest.mark.django_db

@@ -209,7 +209,7 @@ def test_full_buffer_drops_and_counts_further_records(increases: Increases) -> N
     for _ in range(MAX_BUFFERED + 5):
         add_record(RECORD)
     assert len(access_log.take_records()) == MAX_BUFFERED
-    assert increases.of("answers_dropped_total") == {(): 5}
+    assert increases.of("access_records_dropped_total") == {(): 5}
 
 
 def test_disabled_access_log_collects_no_records(records: LogCapture) -> None:

@@ -1,7 +1,6 @@
 """Writing logs never blocks, whether or not standard error is read."""
 
 import fcntl
-import logging
 import os
 import socket
 import subprocess
@@ -159,15 +158,6 @@ def test_several_processes_can_write_to_one_file(tmp_path: Path) -> None:
         stderr.flush()
     assert (tmp_path / "log").read_bytes() == 2 * LINE
     os.close(file)
-
-
-def test_record_with_a_lone_surrogate_is_escaped_and_written(
-    pipe: tuple[int, int], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(handler, "stderr_writer", StderrWriter(pipe[1]))
-    record = logging.LogRecord("test", logging.ERROR, "", 1, "half \ud800 a pair", None, None)
-    handler.StderrHandler().emit(record)
-    assert read_all(pipe[0], handler.stderr_writer) == b"half \\ud800 a pair\n"
 
 
 PATCH = "from gevent import monkey; monkey.patch_all()"

@@ -90,7 +90,7 @@ def test_database_outage_is_counted_for_api_and_pages(caller: ApiClient) -> None
         with override_settings(MIDDLEWARE=["runtime.http.middleware.IdentifyRequestMiddleware"]):
             client = Client(raise_request_exception=False)
             assert client.get("/away/").status_code >= 500
-    assert increases.of("database_away_total") == {("api",): 1, ("page",): 1}
+    assert increases.of("database_unavailable_total") == {("api",): 1, ("page",): 1}
 
 
 def test_rate_limit_store_outage_is_counted_once(monkeypatch: pytest.MonkeyPatch) -> None:

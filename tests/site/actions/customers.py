@@ -15,16 +15,16 @@ from credits.orders.buyers import Buyer
 from credits.orders.fulfillment import fulfill_order
 from credits.orders.placement import place_order
 from credits.orders.quotes import quote
+from lists.models.states import ListState
 from tests.conftest import make_member, make_user, signed_in_by_form
 from tests.credits.automatic_top_ups.helpers import give_card
 from tests.credits.customers import order_form, plan
+from tests.lists.results_factory import make_list, make_ready_list, set_state
 from tests.servers.stripe import sign
 from tests.site.actions.scene import TOKEN, ActionCase, Scene
 from tests.support.pages import mark_second_factor_used
 from tests.support.second_factors import add_authenticator_app
 from tests.validation.feedback.factory import make_result
-from tests.validation.lists.results_factory import make_list, make_ready_list, set_state
-from validation.models.list_states import State
 
 KEY = {"name": "Server", "expires_at": "", "allowed_networks": "", "requests_per_minute": ""}
 
@@ -163,7 +163,7 @@ def _switch_off_top_up(scene: Scene) -> Any:
     return scene.send(scene.browser, "credits:switch-off-automatic-top-up")
 
 
-def _send_for_list(page: str, state: State, **form: Any) -> Any:
+def _send_for_list(page: str, state: ListState, **form: Any) -> Any:
     """Send a form of a list in this state."""
 
     def send(scene: Scene) -> Any:
@@ -174,10 +174,15 @@ def _send_for_list(page: str, state: State, **form: Any) -> Any:
     return send
 
 
+def _delete_lists(scene: Scene) -> Any:
+    address_list = make_ready_list(scene.account)
+    return scene.send_to(scene.browser, f"/lists/delete/?list={address_list.public_id}", {})
+
+
 def _download_list(scene: Scene) -> Any:
     address_list = make_list(scene.account)
     query = {"format": "csv", "filter": "all"}
-    return scene.open(scene.browser, "validation:download-list", address_list.public_id, **query)
+    return scene.open(scene.browser, "lists:download-list", address_list.public_id, **query)
 
 
 def _send_form(page: str, *args: Any, **form: Any) -> Any:
@@ -265,50 +270,71 @@ CASES = [
         _send_form("validation:save-domains", denied="spam.example", etag='"0"'),
     ),
     ActionCase(
-        "validation:create-list",
+        "lists:create-list",
         "list.created",
-        _send_form("validation:create-list", addresses="jane@shop.example", dedupe="address"),
+        _send_form("lists:create-list", addresses="jane@shop.example", dedupe="address"),
     ),
     ActionCase(
-        "validation:create-upload",
+        "lists:create-upload",
         "list.created",
-        _send_form("validation:create-upload", file_name="c.csv", file_size="1", dedupe="address"),
+        _send_form("lists:create-upload", file_name="c.csv", file_size="1", dedupe="address"),
     ),
     ActionCase(
-        "validation:cancel-upload",
+        "lists:cancel-upload",
         "list.deleted",
-        _send_for_list("validation:cancel-upload", State.UPLOADING),
+        _send_for_list("lists:cancel-upload", ListState.UPLOADING),
     ),
     ActionCase(
-        "validation:choose-column",
+        "lists:choose-column",
         "list.column_chosen",
-        _send_for_list("validation:choose-column", State.READY, column="2"),
+        _send_for_list("lists:choose-column", ListState.READY, column="2"),
     ),
     ActionCase(
-        "validation:start-list",
+        "lists:choose-encoding",
+        "list.encoding_chosen",
+        _send_for_list("lists:choose-encoding", ListState.READY, encoding="utf-8"),
+    ),
+    ActionCase(
+        "lists:start-list",
         "list.started",
-        _send_for_list("validation:start-list", State.READY),
+        _send_for_list("lists:start-list", ListState.READY),
     ),
     ActionCase(
-        "validation:pause-list",
+        "lists:pause-list",
         "list.paused",
-        _send_for_list("validation:pause-list", State.RUNNING),
+        _send_for_list("lists:pause-list", ListState.RUNNING),
     ),
     ActionCase(
-        "validation:resume-list",
+        "lists:resume-list",
         "list.resumed",
-        _send_for_list("validation:resume-list", State.PAUSED),
+        _send_for_list("lists:resume-list", ListState.PAUSED),
     ),
     ActionCase(
-        "validation:cancel-list",
+        "lists:finish-list",
+        "list.finished",
+        _send_for_list("lists:finish-list", ListState.RECHECKING),
+    ),
+    ActionCase(
+        "lists:cancel-list",
         "list.canceled",
-        _send_for_list("validation:cancel-list", State.RUNNING),
+        _send_for_list("lists:cancel-list", ListState.RUNNING),
     ),
-    ActionCase("validation:download-list", "list.downloaded", _download_list),
+    ActionCase("lists:download-list", "list.downloaded", _download_list),
     ActionCase(
-        "validation:delete-list",
+        "lists:delete-list",
         "list.deleted",
-        _send_for_list("validation:delete-list", State.COMPLETED),
+        _send_for_list("lists:delete-list", ListState.COMPLETED),
+    ),
+    ActionCase(
+        "lists:rerun-list",
+        "list.created",
+        _send_for_list("lists:rerun-list", ListState.COMPLETED),
+    ),
+    ActionCase("lists:delete-lists", "list.deleted", _delete_lists),
+    ActionCase(
+        "lists:rename-list",
+        "list.renamed",
+        _send_for_list("lists:rename-list", ListState.COMPLETED, name="May customers"),
     ),
     ActionCase("validation:send-feedback", "feedback.sent", _send_feedback),
     ActionCase(
@@ -324,11 +350,11 @@ UNAUDITED_PAGES = {
     "accounts:switch-account": "selects the account the browser shows next",
     "validation:find-request": "a search, sent by POST because it can contain an address",
     "validation:confirm-erasure": "shows what an erasure would delete",
-    "validation:check-address": "a visitor's check, which is recorded nowhere",
+    "reference:check-address": "a visitor's check, which is recorded nowhere",
     "validation:try-address": "a validation, recorded in the request log and in usage",
     "validation:try-batch": "validations, recorded in the request log and in usage",
-    "validation:store-part": "a part of a file, whose list is recorded when it's created",
-    "validation:finish-upload": "ends an upload, which is recorded when it begins",
-    "validation:sample-list": "a free check that shows no single results, counted per account",
+    "lists:store-part": "a part of a file, whose list is recorded when it's created",
+    "lists:finish-upload": "ends an upload, which is recorded when it begins",
+    "lists:sample-list": "a free check that shows no single results, counted per account",
     "credits:pay-order": "redirects to the payment page; the payment's event is audited",
 }

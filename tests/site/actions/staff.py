@@ -9,15 +9,15 @@ from django.urls import reverse
 from accounts.models import User
 from accounts.services import close_account, suspend_account
 from apikeys.actor import Actor
-from credits.models import Pack, Plan, StaffGrant
+from credits.models import GrantState, Pack, Plan, StaffGrant
 from credits.orders.fulfillment import fulfill_order
+from lists.uploads.services import create_list
 from runtime.mail import outbox
 from runtime.models import Mail
 from tests.conftest import make_user
 from tests.credits.customers import plan
 from tests.site.actions.scene import TOKEN, ActionCase, Scene
 from tests.validation.feedback.factory import make_feedback
-from validation.lists.services import create_list
 from validation.models import ListedDomain
 
 INLINES = ("memberships", "wallet", "subscription", "orders", "ledger", "membership_set")
@@ -111,7 +111,7 @@ def _request_grant(scene: Scene, staff: User) -> StaffGrant:
         account=scene.account,
         amount=5,
         reason="A good reason",
-        state=StaffGrant.State.PENDING,
+        state=GrantState.PENDING,
         requested_by=staff,
         form_token=TOKEN,
     )
@@ -146,7 +146,7 @@ DOMAIN = {"domain": "burner.com", "kind": "deny", "reason": "Abuse"}
 
 ACCOUNT_PAGES = [
     ("grant", "credits.granted", _get_account, {**REASON, "amount": "5"}),
-    ("take-back", "credits.taken_back", _get_account, {**REASON, "amount": "5"}),
+    ("deduct", "credits.deducted", _get_account, {**REASON, "amount": "5"}),
     ("suspend", "account.suspended", _get_account, REASON),
     ("lift", "account.suspension_lifted", _suspend_account, {"form_token": TOKEN}),
     (
@@ -166,7 +166,7 @@ ACCOUNT_BUTTONS = [
     ("accounts_account", "lift_suspension", "account.suspension_lifted", _suspend_account),
     ("accounts_account", "reopen", "account.reopened", _close_account),
     ("apikeys_apikey", "revoke", "key.revoked", lambda scene: scene.key),
-    ("validation_addresslist", "cancel", "list.canceled", _create_list),
+    ("lists_addresslist", "cancel", "list.canceled", _create_list),
     ("mfa_authenticator", "delete_selected", "user.second_factor_removed_by_staff", _add_factor),
 ]
 SERVICE_BUTTONS = [

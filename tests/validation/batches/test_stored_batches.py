@@ -12,17 +12,15 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from accounts.models import Account, User
-from accounts.services import change_log_days
 from apikeys.services import create_key
 from credits.services import grant
 from tests.conftest import signed_in
 from tests.servers.dns import FakeDns
-from tests.support.api_client import ApiClient, error_code
+from tests.support.api_client import ApiClient
 from validation.charging.lost_charges import buffer, record_lost_charge
 from validation.erasure import erase_address
 from validation.models import Feedback, LogEntry, StoredResult
 from validation.request_log.retention import (
-    delete_old_log_entries,
     delete_old_results,
     delete_requests,
 )
@@ -181,18 +179,6 @@ def test_results_that_the_previous_release_stored_are_read_and_erased(
     assert not StoredResult.objects.exists()
 
 
-def test_batch_expires_before_it_is_deleted(caller: ApiClient) -> None:
-    results = send(caller, EMAILS)
-    now = timezone.now()
-    with time_machine.travel(now + timedelta(hours=24, seconds=-5)):
-        assert all(are_stored(caller, results))
-    with time_machine.travel(now + timedelta(hours=24, seconds=1)):
-        assert not any(are_stored(caller, results))
-        assert StoredResult.objects.count() == 1
-        delete_old_results()
-        assert not StoredResult.objects.exists()
-
-
 def test_daily_job_keeps_results_and_batches_within_the_retention(caller: ApiClient) -> None:
     """Ids of batches sort before those of results, whatever their times are."""
     with time_machine.travel(timezone.now() - timedelta(hours=25)):
@@ -204,31 +190,6 @@ def test_daily_job_keeps_results_and_batches_within_the_retention(caller: ApiCli
     assert all(are_stored(caller, recent))
 
 
-def test_account_that_stores_no_requests_stores_no_batches(
-    caller: ApiClient, account: Account, owner: User
-) -> None:
-    before = send(caller, EMAILS)
-    change_log_days(account=account, days=0, actor=owner)
-    after = send(caller, EMAILS)
-    assert not any(are_stored(caller, before + after))
-    assert StoredResult.objects.count() == 1
-    delete_old_log_entries()
-    assert not StoredResult.objects.exists()
-
-
-def test_retention_of_0_hours_stores_no_batch(caller: ApiClient, settings: Settings) -> None:
-    settings.RESULT_RETENTION_HOURS = 0
-    results = send(caller, EMAILS)
-    assert LogEntry.objects.filter(result_id=results[0]["id"]).exists()
-    assert not StoredResult.objects.exists()
-
-
-def test_erasing_an_account_erases_its_batches(caller: ApiClient, account: Account) -> None:
-    send(caller, EMAILS)
-    delete_requests(account=account)
-    assert not StoredResult.objects.exists()
-
-
 def test_refunded_batch_is_not_stored(caller: ApiClient, account: Account) -> None:
     results = send(caller, EMAILS)
     for result in results:
@@ -238,14 +199,6 @@ def test_refunded_batch_is_not_stored(caller: ApiClient, account: Account) -> No
     account.wallet.refresh_from_db()
     assert account.wallet.balance == 100
     assert not StoredResult.objects.exists()
-
-
-def test_batch_of_a_removed_secret_key_is_404(caller: ApiClient, settings: Settings) -> None:
-    results = send(caller, EMAILS)
-    previous, settings.SECRET_KEY = settings.SECRET_KEY, "another" * 10
-    assert error_code(get_result(caller, results[0])) == "not_found"
-    settings.SECRET_KEY_FALLBACKS = [previous]
-    assert all(are_stored(caller, results))
 
 
 def test_hundred_results_of_different_domains_are_stored_in_30_kilobytes(

@@ -81,7 +81,7 @@ def test_refund_pays_a_debt_first() -> None:
     with transaction.atomic():
         Wallet.objects.deduct(key.account, 12)
     LedgerEntry.objects.create(
-        account=key.account, kind="take_back", amount=-12, source="all", actor="a", reason="b"
+        account=key.account, kind="deduct", amount=-12, source="all", actor="a", reason="b"
     )
     lose_response(validation)
     wallet = Wallet.objects.get(account=key.account)

@@ -2,8 +2,8 @@
 
 import pytest
 
-from validation.engine.verdicts.finding import CHECKS
-from validation.presenters.checks import Check, State, group_checks
+from engine.verdicts.finding import CHECKS
+from validation.presenters.checks import Check, CheckState, group_checks
 
 
 def all_checks(**values: bool) -> dict[str, Check]:
@@ -26,34 +26,36 @@ def test_bad_checks_come_first_and_those_not_run_last() -> None:
     }
     domain = next(group for group in group_checks(values) if group.name == "Domain")
     assert [check.state for check in domain.checks] == [
-        *(State.FAILED, State.RISK, State.PASSED, State.INFO),
-        *(State.NOT_RUN, State.NOT_RUN, State.NOT_RUN),
+        *(CheckState.FAILED, CheckState.RISK, CheckState.PASSED, CheckState.INFO),
+        *(CheckState.NOT_RUN, CheckState.NOT_RUN, CheckState.NOT_RUN),
     ]
 
 
 @pytest.mark.parametrize(
     ("name", "value", "state", "text"),
     [
-        ("syntax", True, State.PASSED, "Valid syntax"),
-        ("syntax", False, State.FAILED, "Invalid syntax"),
-        ("null_mx", False, State.PASSED, "No null MX record"),
-        ("mailbox_disabled", True, State.FAILED, "Mailbox is disabled"),
-        ("no_reply", True, State.RISK, "No-reply address"),
-        ("free_provider", True, State.INFO, "Free email provider"),
-        ("has_tag", False, State.INFO, "No +tag"),
+        ("syntax", True, CheckState.PASSED, "Valid syntax"),
+        ("syntax", False, CheckState.FAILED, "Invalid syntax"),
+        ("null_mx", False, CheckState.PASSED, "No null MX record"),
+        ("mailbox_disabled", True, CheckState.FAILED, "Mailbox is disabled"),
+        ("no_reply", True, CheckState.RISK, "No-reply address"),
+        ("free_provider", True, CheckState.INFO, "Free email provider"),
+        ("has_tag", False, CheckState.INFO, "No +tag"),
     ],
 )
-def test_check_says_what_its_value_means(name: str, value: bool, state: State, text: str) -> None:
+def test_check_says_what_its_value_means(
+    name: str, value: bool, state: CheckState, text: str
+) -> None:
     check = all_checks(**{name: value})[name]
     assert (check.state, check.text) == (state, text)
 
 
 def test_check_that_was_not_run_claims_nothing() -> None:
-    assert all_checks()["accept_all"].state is State.NOT_RUN
+    assert all_checks()["accept_all"].state is CheckState.NOT_RUN
     assert all_checks()["null_mx"].text == "Null MX record"
 
 
 def test_states_have_different_icons_and_tones() -> None:
-    tones = {Check("", "", state).tone for state in State}
-    icons = {Check("", "", state).icon for state in State}
-    assert len(tones) == len(icons) == len(State)
+    tones = {Check("", "", state).tone for state in CheckState}
+    icons = {Check("", "", state).icon for state in CheckState}
+    assert len(tones) == len(icons) == len(CheckState)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from validation.domains.services import DomainLists
+from validation.account_domains.services import DomainLists
 from validation.presenters.domains import account_list_note, overruled_note, saved_message
 
 

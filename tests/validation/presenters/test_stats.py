@@ -19,7 +19,7 @@ def day(number: int, calls: int) -> UsageStats:
 
 def overview(before: int, since: int) -> Overview:
     days = [day(number, before if number <= 7 else since) for number in range(1, 15)]
-    return Overview(last_days(datetime(2026, 11, 14, tzinfo=UTC), 14), days, [], [])
+    return Overview(last_days(datetime(2026, 11, 14, tzinfo=UTC), 14), days, UsageStats(), [], [])
 
 
 def wallet(balance: int, days_left: int | None, held: int = 0) -> Wallet:

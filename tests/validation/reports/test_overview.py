@@ -11,8 +11,8 @@ from pytest_django import DjangoAssertNumQueries
 from accounts.models import Account, User
 from accounts.roles import Role
 from apikeys.models import ApiKey, RefusalHour
+from apikeys.models.refusals import refusals
 from apikeys.services import create_key, revoke_key
-from apikeys.throttling.refusal_counts import refusals
 from credits.models import Wallet
 from tests.conftest import make_member, signed_in
 from tests.support.api_client import ApiClient
@@ -137,7 +137,7 @@ def test_request_from_a_disallowed_network_counts_as_a_first_request(
     for path in (f"/validation/arrivals/{key.public_id}/", "/validation/arrivals/"):
         page = page_text(browser, path)
         assert "refused your request: 403 <code>ip_not_allowed</code>" in page
-        assert "data-ask-again" in page
+        assert "data-poll-again" in page
     assert "Latest requests" in page_text(browser)
 
 
@@ -166,6 +166,30 @@ def test_page_shows_today_the_last_7_days_and_the_last_30_days(
     assert "66.7%" in page
 
 
+def test_lists_are_no_requests_and_no_pace(browser: Client, account: Account, key: ApiKey) -> None:
+    now = timezone.now()
+    for days in range(10):
+        add_usage(account, now - timedelta(days=days), 100, key=key)
+    for started_by in (key, None):
+        yesterday = now - timedelta(days=1)
+        add_usage(account, yesterday, 50_000, key=started_by, for_list=True)
+    Wallet.objects.filter(account=account).update(balance=2_000)
+    page = page_text(browser)
+    assert page.count("About 17 days left") == 3
+    assert "<dt>Requests, last 7 days</dt><dd>700</dd>" in page
+    assert "+133% vs previous 7 days" in page
+    assert "Last 30 days: 1,000 requests" in page
+    assert "Lists: 100,000 addresses, 100,000 credits." in page
+    assert 'href="/validation/usage/?source=lists"' in page
+
+
+def test_account_that_only_uses_lists_has_no_pace(browser: Client, account: Account) -> None:
+    add_usage(account, timezone.now(), 50, for_list=True)
+    page = page_text(browser)
+    assert page.count("No recent requests") == 3
+    assert "Lists: 50 addresses, 50 credits." in page
+
+
 def test_chart_of_30_days_has_a_table_and_leads_to_requests(
     browser: Client, account: Account
 ) -> None:
@@ -190,7 +214,7 @@ def test_without_usage_in_30_days_there_is_no_empty_chart(
 
 
 def test_navigation_says_how_long_the_balance_lasts(browser: Client, account: Account) -> None:
-    assert "No recent usage" in page_text(browser)
+    assert "No recent requests" in page_text(browser)
     add_usage(account, timezone.now(), 10)
     Wallet.objects.filter(account=account).update(balance=1_000)
     assert page_text(browser).count("About 100 days left") == 3

@@ -11,7 +11,7 @@ from apikeys.services import create_key
 from credits.models import UseDay, UseHour
 from credits.wallet.books import find_discrepancies
 from credits.wallet.charges import Charge, charge_account
-from credits.wallet.totals import credits_used_since, delete_old_hours, roll_up_days, usage_by_hour
+from credits.wallet.totals import credits_used_since, delete_old_hours, hourly_usage, roll_up_days
 from runtime.dates import midnight
 from tests.credits.time_travel import on
 from tests.support.api_client import ApiClient, error_code
@@ -20,11 +20,24 @@ pytestmark = pytest.mark.django_db
 
 
 def add_usage(
-    account: Account, day: str, verdict: str = "risky", key: ApiKey | None = None
+    account: Account,
+    day: str,
+    verdict: str = "risky",
+    key: ApiKey | None = None,
+    *,
+    for_list: bool = False,
 ) -> None:
     with on(day):
         cost = 0 if verdict == "unknown" else 1
-        charge_account(Charge(account=account, key=key, verdict=verdict, cost=cost, duration_ms=5))
+        charge_account(Charge(account, key, verdict, cost, 5, for_list=for_list))
+
+
+def by_source(**used: tuple[int, int]) -> dict[str, dict[str, int]]:
+    counts = {source: used.get(source, (0, 0)) for source in ("api", "playground", "lists")}
+    return {
+        source: {"requests": requests, "credits": credits}
+        for source, (requests, credits) in counts.items()
+    }
 
 
 def test_default_is_the_last_30_days(caller: ApiClient) -> None:
@@ -51,6 +64,7 @@ def test_calls_are_counted_by_day_and_verdict(caller: ApiClient, account: Accoun
             "risky": 2,
             "undeliverable": 0,
             "unknown": 1,
+            "by_source": by_source(playground=(4, 3)),
         },
         {
             "date": "2026-11-21",
@@ -60,6 +74,7 @@ def test_calls_are_counted_by_day_and_verdict(caller: ApiClient, account: Accoun
             "risky": 0,
             "undeliverable": 1,
             "unknown": 0,
+            "by_source": by_source(playground=(1, 1)),
         },
     ]
 
@@ -76,6 +91,31 @@ def test_usage_can_be_filtered_by_key(
     assert caller.get(f"{path}&key={other.public_id}").json()["days"][0]["requests"] == 1
 
 
+@pytest.mark.parametrize(
+    ("query", "requests", "credits"),
+    [
+        *(("", 5, 4), ("&source=api", 1, 1), ("&source=playground", 1, 1)),
+        ("&source=lists", 3, 2),
+    ],
+)
+def test_usage_can_be_filtered_by_source(
+    caller: ApiClient, account: Account, key: ApiKey, query: str, requests: int, credits: int
+) -> None:
+    """Lists count neither as the API of the key that started them nor as the playground."""
+    for started_by in (key, None):
+        add_usage(account, "2026-11-20", key=started_by)
+        add_usage(account, "2026-11-20", key=started_by, for_list=True)
+    add_usage(account, "2026-11-20", "unknown", for_list=True)
+    for _ in range(2):
+        path = f"/v1/usage?from=2026-11-20&to=2026-11-20{query}"
+        (day,) = caller.get(path).json()["days"]
+        assert (day["requests"], day["credits"]) == (requests, credits)
+        assert day["risky"] + day["unknown"] == requests
+        assert day["by_source"] == by_source(api=(1, 1), playground=(1, 1), lists=(3, 2))
+        with on("2026-11-21"):
+            roll_up_days()
+
+
 def test_finished_day_is_rolled_up_and_its_hours_stay(
     caller: ApiClient, account: Account, key: ApiKey
 ) -> None:
@@ -89,7 +129,8 @@ def test_finished_day_is_rolled_up_and_its_hours_stay(
         roll_up_days()
     assert (UseDay.objects.count(), UseHour.objects.open().count()) == (2, 1)
     assert caller.get(path).json() == before
-    hours = usage_by_hour(account, midnight(date(2026, 11, 19)), midnight(date(2026, 11, 21)))
+    start, end = (midnight(date(2026, 11, day)) for day in (19, 21))
+    hours = hourly_usage(account, start, end, "hour")
     assert sum(hour.calls for hour in hours) == 4
     assert credits_used_since(account, datetime(2026, 11, 19, 9, tzinfo=UTC)) == 3
     assert credits_used_since(account, datetime(2026, 11, 19, 10, tzinfo=UTC)) == 1
@@ -141,6 +182,7 @@ def test_hours_are_deleted_after_13_months_and_totals_stay(
         *(("from=2026-11-21&to=2026-11-20", "from"), ("from=2025-01-01&to=2026-11-20", "from")),
         *(("from=2026-11-01&from=2026-11-02", "from"), ("key=a%00b", "key"), ("key=", "key")),
         *(("key=key_00000000000000000000", "key"), ("from=%D9%A22026-11-20", "from")),
+        *(("source=batch", "source"), ("source=", "source")),
     ],
 )
 def test_invalid_parameter_is_reported_by_name(caller: ApiClient, query: str, param: str) -> None:

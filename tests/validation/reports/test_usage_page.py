@@ -175,6 +175,70 @@ def test_usage_can_be_filtered_by_key_or_playground(
     assert "<b>Other" not in page
 
 
+def test_lists_are_shown_apart_from_requests(
+    browser: Client, account: Account, key: ApiKey
+) -> None:
+    for started_by in (key, None):
+        add_usage(account, at(20), 3, key=started_by)
+        add_usage(account, at(20), 50_000, "risky", key=started_by, for_list=True)
+    when = "since=2026-11-20&until=2026-11-20&by=day"
+    page = page_text(browser, when)
+    assert "<dt>Requests, 20 Nov 2026</dt><dd>6</dd>" in page
+    assert "<dt>Credits used, 20 Nov 2026</dt><dd>100,006</dd>" in page
+    assert "100,000 by lists" in page
+    assert row("Fri 20 Nov", 6, 6, 0, 0, 0, 6) in page
+    assert "Lists: 100,000 addresses, 100,000 credits." in page
+    assert f'href="{PAGE}?{when}&source=lists"' in page
+
+
+@pytest.mark.parametrize(
+    ("query", "requests", "rows"),
+    [
+        *(("source=api", 3, [False, True]), ("source=playground", 4, [True, False])),
+        *(("key=playground", 4, [True, False]), ("", 7, [True, True])),
+    ],
+)
+def test_usage_can_be_filtered_by_source(
+    browser: Client, account: Account, key: ApiKey, query: str, requests: int, rows: list[bool]
+) -> None:
+    add_usage(account, at(20), 3, key=key)
+    add_usage(account, at(20), 4)
+    add_usage(account, at(20), 100, for_list=True)
+    for person, calls in ((key.pk, 5), (None, 6)):
+        add, code = RefusalHour.objects.add, "rate_limit_exceeded"
+        add(account_id=account.pk, key_id=person, hour=at(20), code=code, calls=calls)
+    page = page_text(browser, f"range=7d&{query}")
+    assert f"<dt>Requests, last 7 days</dt><dd>{requests}</dd>" in page
+    table = page.partition('id="keys"')[2]
+    assert [name in table for name in ("Playground</th>", key.display)] == rows
+    refused = {3: 5, 4: 6, 7: 11}[requests]
+    assert f'<td data-label="Requests" class="text-number">{refused}</td>' in page
+    assert ("Lists: 100 addresses" in page) is (query == "")
+
+
+def test_chart_of_lists_counts_addresses_by_the_key_that_started_them(
+    browser: Client, account: Account, key: ApiKey
+) -> None:
+    add_usage(account, at(20), 3, key=key)
+    add_usage(account, at(20), 70, key=key, for_list=True)
+    add_usage(account, at(20), 30, "risky", for_list=True)
+    page = page_text(browser, "since=2026-11-20&until=2026-11-20&by=day&source=lists")
+    assert "<dt>Addresses, 20 Nov 2026</dt><dd>100</dd>" in page
+    assert "<title>Fri 20 Nov: 100 addresses 70 deliverable 30 risky</title>" in page
+    assert row("Fri 20 Nov", 100, 70, 30, 0, 0, 100, linked=False) in page
+    assert "validation time" not in page
+    assert row("Dashboard", 30, 0, 30, 0, 0, 30, linked=False) in page
+    assert 'id="refused"' not in page
+    page = page_text(browser, "range=12m&source=lists")
+    assert "since=2026-11-01&until=2026-11-21&source=lists" in page
+
+
+def test_bars_of_the_playground_lead_to_its_requests(browser: Client, account: Account) -> None:
+    add_usage(account, at(20))
+    page = page_text(browser, "range=7d&source=playground")
+    assert 'href="/validation/requests/?day=2026-11-20&key=playground"' in page
+
+
 def test_key_of_another_account_is_refused(browser: Client, stranger: User) -> None:
     account = stranger.memberships.get().account
     foreign, _ = create_key(account=account, name="Foreign", actor=stranger)
@@ -211,18 +275,28 @@ def test_account_without_usage_has_a_page(browser: Client, query: str) -> None:
     assert len(csv_rows(browser, query)) == 1
 
 
-def test_csv_has_a_row_per_day_and_key(browser: Client, account: Account, key: ApiKey) -> None:
+def test_csv_has_a_row_per_day_key_and_source(
+    browser: Client, account: Account, key: ApiKey
+) -> None:
     add_usage(account, at(19), 5, key=key)
     add_usage(account, at(20), 6, "unknown", key=key)
     add_usage(account, at(20), 7)
+    add_usage(account, at(20), 8, key=key, for_list=True)
+    add_usage(account, at(20), 9, for_list=True)
     query = "since=2026-11-19&until=2026-11-20&by=day"
     verdicts = ["deliverable", "risky", "undeliverable", "unknown"]
     key_cells = [key.public_id, key.name]
+    dashboard, of_list = ["", "Lists"], ["8", "8", "0", "0", "0", "8", "lists"]
     assert csv_rows(browser, query) == [
-        ["day (UTC)", "key", "name", "requests", *verdicts, "credits"],
-        ["2026-11-19", *key_cells, "5", "5", "0", "0", "0", "5"],
-        ["2026-11-20", "", "Playground", "7", "7", "0", "0", "0", "7"],
-        ["2026-11-20", *key_cells, "6", "0", "0", "0", "6", "6"],
+        ["day (UTC)", "key", "name", "requests", *verdicts, "credits", "source"],
+        ["2026-11-19", *key_cells, "5", "5", "0", "0", "0", "5", "api"],
+        ["2026-11-20", *dashboard, "9", "9", "0", "0", "0", "9", "lists"],
+        ["2026-11-20", "", "Playground", "7", "7", "0", "0", "0", "7", "playground"],
+        ["2026-11-20", *key_cells, "6", "0", "0", "0", "6", "6", "api"],
+        ["2026-11-20", *key_cells, *of_list],
+    ]
+    assert csv_rows(browser, f"{query}&source=lists&key={key.public_id}")[1:] == [
+        ["2026-11-20", *key_cells, *of_list]
     ]
     hours = csv_rows(browser, query.replace("by=day", "by=hour"))
     assert hours[1][0] == "2026-11-19 12:00"
@@ -230,7 +304,7 @@ def test_csv_has_a_row_per_day_and_key(browser: Client, account: Account, key: A
 
 @pytest.mark.anywhere
 @pytest.mark.parametrize(
-    "name", ["=1+1", "+1", "-1", "@SUM(A1)", "＝1+1", " =1+1", "\u200b=1", "\ufeff\u200d =1"]
+    "name", ["=1+1", "+A1", "-A1", "@SUM(A1)", "＝1+1", " =1+1", "\u200b=1", "\ufeff\u200d =1"]
 )
 def test_key_name_is_not_a_formula_in_the_csv(
     browser: Client, account: Account, owner: User, name: str

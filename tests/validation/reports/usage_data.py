@@ -1,16 +1,17 @@
 """Helpers that create usage and log entries, and read pages."""
 
 import re
+from bisect import bisect_left
 from datetime import datetime
 from html import unescape
 from typing import Any
 
 from accounts.models import Account
 from apikeys.models import ApiKey
-from credits.latency import BUCKETS, bucket_for
 from credits.models import UseHour
+from credits.models.usage import BUCKET_BOUNDS, BUCKETS
+from engine.verdicts.finding import CHECKS
 from validation.addresses import address_hash, mask_address, pack_checks
-from validation.engine.verdicts.finding import CHECKS
 from validation.ids import new_result_id
 from validation.models import LogEntry
 
@@ -23,11 +24,16 @@ def add_usage(
     *,
     key: ApiKey | None = None,
     duration_ms: int = 5,
+    for_list: bool = False,
 ) -> None:
     hour = at.replace(minute=0, second=0, microsecond=0)
     which = (account.pk, key.pk if key else None, hour, verdict)
-    histogram = (calls if bucket == bucket_for(duration_ms) else 0 for bucket in BUCKETS)
-    UseHour.objects.add_all([(*which, calls, calls, calls * duration_ms, *histogram)])
+    of_lists = calls if for_list else 0
+    waited = calls - of_lists
+    hit = bisect_left(BUCKET_BOUNDS, duration_ms)
+    histogram = (waited if bucket == hit else 0 for bucket in range(len(BUCKETS)))
+    counts = (calls, calls, of_lists, of_lists, waited * duration_ms, *histogram)
+    UseHour.objects.add_all([(*which, *counts)])
 
 
 def add_log_entry(

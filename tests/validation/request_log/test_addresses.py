@@ -2,6 +2,7 @@
 
 import pytest
 
+from engine.verdicts.finding import CHECKS
 from validation.addresses import (
     address_hash,
     mask_address,
@@ -10,7 +11,6 @@ from validation.addresses import (
     unpack_account_list,
     unpack_checks,
 )
-from validation.engine.verdicts.finding import CHECKS
 
 
 @pytest.mark.parametrize(

@@ -9,10 +9,9 @@ from django.test import Client
 from django.utils import timezone
 
 from accounts.models import Account, User
-from accounts.roles import Role
 from apikeys.models import ApiKey
 from runtime.database import pagination
-from tests.conftest import make_member, signed_in
+from tests.conftest import signed_in
 from tests.validation.reports.usage_data import add_log_entry, add_refusal
 from validation.request_log import csv_export
 
@@ -76,18 +75,10 @@ def test_cells_are_safe_in_a_spreadsheet(
     browser: Client, account: Account, now: datetime, key: ApiKey
 ) -> None:
     ApiKey.objects.update(name="+cmd")
-    add_log_entry(account, now, "=sum@shop.example", key=key, request_id="-1234567")
+    add_log_entry(account, now, "=sum@shop.example", key=key, request_id="-1-cmd")
     (row,) = export(browser)
     assert row["address"] == "'=***@shop.example"
-    assert (row["key name"], row["request id"]) == ("'+cmd", "'-1234567")
-
-
-def test_invisible_characters_are_shown_as_on_the_page(
-    browser: Client, account: Account, now: datetime
-) -> None:
-    add_log_entry(account, now, address="\u202ex***@shop.example")
-    (row,) = export(browser)
-    assert row["address"] == "[U+202E]x***@shop.example"
+    assert (row["key name"], row["request id"]) == ("'+cmd", "'-1-cmd")
 
 
 def test_export_is_recorded_with_its_filters(
@@ -102,11 +93,6 @@ def test_invalid_filter_exports_nothing(browser: Client, account: Account) -> No
     response = browser.post(PAGE, {"verdict": "x"})
     assert response["Location"] == "/validation/requests/?verdict=x"
     assert not account.audit_entries.filter(action="requests.exported").exists()
-
-
-def test_viewer_may_export_what_they_can_see(account: Account, now: datetime) -> None:
-    add_log_entry(account, now)
-    assert len(export(signed_in(make_member(account, Role.VIEWER)))) == 1
 
 
 def test_batches_have_no_gaps(

@@ -63,18 +63,14 @@ def test_developer_sees_the_settings_and_who_can_change_them(account: Account) -
     assert b"<select" not in page.content
 
 
-def test_confirmation_page_shows_what_an_erasure_deletes(
-    browser: Client, caller: ApiClient
+def test_address_is_erased_after_a_confirmation_page(
+    browser: Client, caller: ApiClient, account: Account
 ) -> None:
     caller.validate(ADDRESS, Idempotency_Key="order-1")
     page = browser.post(f"{PAGE}erase/confirm/", {"email": "Jane.Doe@sandbox.test"})
     assert "Jane.Doe@sandbox.test" in page.content.decode()
     assert b"This deletes 1 request and 1 stored response." in page.content
     assert LogEntry.objects.exists()
-
-
-def test_address_is_erased(browser: Client, caller: ApiClient, account: Account) -> None:
-    caller.validate(ADDRESS, Idempotency_Key="order-1")
     response = browser.post(f"{PAGE}erase/", {"email": ADDRESS}, follow=True)
     assert b"Erased j***@sandbox.test." in response.content
     assert not LogEntry.objects.exists()

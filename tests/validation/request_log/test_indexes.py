@@ -1,5 +1,6 @@
 """Every filter with an index uses it."""
 
+import re
 from datetime import timedelta
 
 import pytest
@@ -72,7 +73,15 @@ def fill_log(account: Account, key: ApiKey) -> None:
 
 
 def _plan(sql: str) -> str:
-    explain = "EXPLAIN" if connection.vendor == "postgresql" else "EXPLAIN QUERY PLAN"
+    """Return the plan, with the log's name of an index in place of the partitions' names."""
     with connection.cursor() as cursor:
-        cursor.execute(f"{explain} {sql}")
-        return str(cursor.fetchall())
+        if connection.vendor != "postgresql":
+            cursor.execute(f"EXPLAIN QUERY PLAN {sql}")
+            return str(cursor.fetchall())
+        cursor.execute(f"EXPLAIN {sql}")
+        plan = str(cursor.fetchall())
+        cursor.execute(
+            "SELECT inhrelid::regclass::text, inhparent::regclass::text FROM pg_inherits"
+        )
+        names = dict(cursor.fetchall())
+    return re.sub(r"\w+", lambda word: names.get(word[0], word[0]), plan)

@@ -18,6 +18,11 @@ pytestmark = [pytest.mark.process, pytest.mark.fault]
 
 # The result id in the request-log row, which is sent together with the charge.
 A_CHARGE, A_COMMIT = b"val_", b"COMMIT"
+# Of the key that was created last.
+SET_LIMIT = """
+UPDATE apikeys_apikey SET credits_per_month = 1000
+WHERE id = (SELECT max(id) FROM apikeys_apikey) RETURNING id
+"""
 
 
 @dataclass
@@ -25,14 +30,18 @@ class LossySite:
     site: Product
     relay: Relay
     caller: HttpCaller
+    # Its key has a credit limit, so it is charged in a transaction of several statements.
+    limited_caller: HttpCaller
 
-    def lose(self, data: bytes, *, reply: bool, **headers: str) -> ClientResponse:
+    def lose(
+        self, data: bytes, *, reply: bool, caller: HttpCaller | None = None, **headers: str
+    ) -> ClientResponse:
         """Validate while the relay drops the database's reply to `data`, or `data` itself."""
         if reply:
             self.relay.drop_response_to = data
         else:
             self.relay.drop_request_with = data
-        refused = self.caller.validate("no address", **headers)
+        refused = (caller or self.caller).validate("no address", **headers)
         self.relay.drop_request_with = self.relay.drop_response_to = None
         wait_until_ready(self.caller)
         return refused
@@ -64,8 +73,11 @@ def lossy_site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LossySite]:
                 caller = HttpCaller(site, make_key(site, "lost@shop.example", 1000))
                 # Prepares the statements, which are then sent without their text.
                 assert caller.validate("no address").status == 200
-                yield LossySite(site, database_relay, caller)
+                limited = HttpCaller(site, make_key(site, "limited@shop.example", 1000))
+                fetch_rows(site, SET_LIMIT)
+                yield LossySite(site, database_relay, caller, limited)
                 caller.close()
+                limited.close()
 
 
 def reported_charge(response: ClientResponse) -> bool | None:
@@ -107,22 +119,33 @@ def test_charge_that_never_arrives_is_reported_as_uncertain_and_not_refunded(
     fetch_rows(lossy_site.site, "DELETE FROM validation_lostcharge RETURNING id")
 
 
-def test_with_an_idempotency_key_the_retry_gets_the_lost_result(lossy_site: LossySite) -> None:
-    before = lossy_site.used
-    refused = lossy_site.lose(A_COMMIT, reply=True, Idempotency_Key="lost-one")
+EACH_PATH = pytest.mark.parametrize(("has_limit", "lost"), [(False, A_CHARGE), (True, A_COMMIT)])
+
+
+@EACH_PATH
+def test_with_an_idempotency_key_the_retry_gets_the_lost_result(
+    lossy_site: LossySite, has_limit: bool, lost: bytes
+) -> None:
+    caller = lossy_site.limited_caller if has_limit else lossy_site.caller
+    before, key = lossy_site.used, f"answered-{has_limit}"
+    refused = lossy_site.lose(lost, reply=True, caller=caller, Idempotency_Key=key)
     assert reported_charge(refused) is None
-    again = lossy_site.caller.validate("no address", Idempotency_Key="lost-one")
+    again = caller.validate("no address", Idempotency_Key=key)
     assert (again.status, again.headers["Idempotent-Replayed"]) == (200, "true")
     assert again.headers["X-Credits-Cost"] == "0"
     assert again.document["credits"]["charged"] == 1
     assert lossy_site.becomes_settled_at(before + 1)
 
 
-def test_commit_that_never_arrives_is_reported_as_uncertain(lossy_site: LossySite) -> None:
-    before = lossy_site.used
-    refused = lossy_site.lose(A_COMMIT, reply=False, Idempotency_Key="lost-two")
+@EACH_PATH
+def test_charge_with_a_key_that_never_arrives_is_reported_as_uncertain(
+    lossy_site: LossySite, has_limit: bool, lost: bytes
+) -> None:
+    caller = lossy_site.limited_caller if has_limit else lossy_site.caller
+    before, key = lossy_site.used, f"unsent-{has_limit}"
+    refused = lossy_site.lose(lost, reply=False, caller=caller, Idempotency_Key=key)
     assert reported_charge(refused) is None
-    again = lossy_site.caller.validate("no address", Idempotency_Key="lost-two")
+    again = caller.validate("no address", Idempotency_Key=key)
     assert (again.status, again.headers["X-Credits-Cost"]) == (200, "1")
     assert lossy_site.becomes_settled_at(before + 1)
 
@@ -132,7 +155,8 @@ def test_connection_lost_before_the_commit_certainly_charges_nothing(
     lossy_site: LossySite, reply: bool
 ) -> None:
     before = lossy_site.used
-    refused = lossy_site.lose(A_CHARGE, reply=reply, Idempotency_Key=f"early-{reply}")
+    caller, key = lossy_site.limited_caller, f"early-{reply}"
+    refused = lossy_site.lose(A_CHARGE, reply=reply, caller=caller, Idempotency_Key=key)
     assert reported_charge(refused) is False
     assert lossy_site.used == before
     assert logged_costs(lossy_site, refused) == []

@@ -12,15 +12,15 @@ from pytest_django import DjangoAssertNumQueries
 
 from accounts.models import Account, User
 from apikeys.models import ApiKey, RefusalHour
+from apikeys.models.refusals import refusals
 from apikeys.services import create_key
-from apikeys.throttling.refusal_counts import refusals
+from engine.verdicts.finding import CHECKS
 from runtime.database import pagination
 from runtime.database.pagination import Cursor
 from tests.conftest import signed_in
 from tests.support.api_client import ApiClient
 from tests.validation.reports.usage_data import add_log_entry, add_refusal, read_page
 from validation.addresses import address_hash, pack_checks
-from validation.engine.verdicts.finding import CHECKS
 from validation.models import LogEntry
 from validation.request_log.search import LogQuery, log_page
 
@@ -377,29 +377,6 @@ def test_sandbox_request_shows_the_suggested_domain(browser: Client, caller: Api
     (entry,) = LogEntry.objects.all()
     page = read_page(browser.get(entry.get_absolute_url()))
     assert '<strong dir="auto">mailbox.test</strong>' in page
-
-
-@pytest.mark.anywhere
-@pytest.mark.parametrize(
-    ("fields", "words"),
-    [
-        ({"sandbox": True}, "Free: sandbox"),
-        ({"replayed": True}, "Free: replayed response"),
-        (
-            {"verdict": "unknown", "reason": "dns_timeout", "score": None},
-            "Free: unknown verdict",
-        ),
-        (
-            {"verdict": "unknown", "reason": "dns_timeout", "score": None},
-            "None: no definite verdict",
-        ),
-    ],
-)
-def test_free_request_says_why_it_was_free(
-    browser: Client, account: Account, now: datetime, fields: dict[str, Any], words: str
-) -> None:
-    entry = add_log_entry(account, now, **fields)
-    assert words in browser.get(entry.get_absolute_url()).content.decode()
 
 
 def test_page_of_a_refusal_says_what_to_do(

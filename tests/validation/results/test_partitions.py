@@ -11,16 +11,14 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from accounts.models import Account, User
-from accounts.services import change_log_days
 from tests.support.api_client import ApiClient
-from tests.support.partitions import days, days_from_today, drop_first_partition, partition_of
+from tests.support.partitions import days, days_from_today, drop_days, partition_of
 from tests.validation.batches.test_stored_batches import are_stored, send
 from validation.erasure import erase_address
 from validation.ids import new_result_id
 from validation.models import StoredResult
 from validation.partitions import RESULTS
 from validation.request_log.retention import (
-    delete_old_log_entries,
     delete_old_results,
     delete_requests,
 )
@@ -37,12 +35,12 @@ SELECT sum(n_tup_del) FROM pg_stat_xact_user_tables WHERE relname LIKE 'validati
 
 
 @pytest.fixture(autouse=True)
-def no_first_partition(db: None) -> None:
-    drop_first_partition(RESULTS)
+def no_days(db: None) -> None:
+    drop_days(RESULTS)
 
 
 @pytest.fixture
-def all_days(no_first_partition: None) -> None:
+def all_days(no_days: None) -> None:
     RESULTS.create_partitions()
     for age in range(1, 6):
         RESULTS.create_partition(days_from_today(-age))
@@ -68,16 +66,6 @@ def test_result_and_batch_are_stored_in_the_partition_of_their_day(caller: ApiCl
     batch = StoredResult.objects.get(result_id__startswith="bat_")
     assert partition_of(yesterday) == f"validation_storedresult_{days_from_today(-1):%Y%m%d}"
     assert partition_of(batch) == f"validation_storedresult_{days_from_today(0):%Y%m%d}"
-
-
-@pytest.mark.usefixtures("all_days")
-def test_results_are_found_until_they_expire(caller: ApiClient) -> None:
-    now = timezone.now()
-    results = [*send(caller, BATCH), caller.validate(ADDRESS).json()]
-    with time_machine.travel(now + timedelta(hours=23, minutes=59)):
-        assert are_stored(caller, results) == [True, True, True]
-    with time_machine.travel(now + timedelta(hours=24, minutes=1)):
-        assert are_stored(caller, results) == [False, False, False]
 
 
 @pytest.mark.usefixtures("all_days")
@@ -137,6 +125,19 @@ def test_expired_results_of_the_last_day_are_deleted(caller: ApiClient, settings
     assert days_from_today(-2) in days(RESULTS)
 
 
+@pytest.mark.usefixtures("all_days")
+def test_days_are_kept_for_replays_if_results_expire_earlier(
+    caller: ApiClient, settings: Settings
+) -> None:
+    settings.RESULT_RETENTION_HOURS = 1
+    with time_machine.travel(timezone.now() - timedelta(hours=23, minutes=59)):
+        first = caller.validate(ADDRESS, Idempotency_Key="order-1")
+        caller.validate(ADDRESS)
+    delete_old_results()
+    assert StoredResult.objects.count() == 1
+    assert caller.validate(ADDRESS, Idempotency_Key="order-1").content == first.content
+
+
 def test_expired_results_of_the_default_partition_are_deleted(caller: ApiClient) -> None:
     for age in (5, 2, 0):
         assert partition_of(validate_ago(caller, timedelta(days=age))) == RESULTS.default
@@ -155,15 +156,4 @@ def test_results_of_several_days_are_erased(
     batch = StoredResult.objects.get()
     assert batch.result_id.startswith("bat_")
     delete_requests(account=account)
-    assert not StoredResult.objects.exists()
-
-
-@pytest.mark.usefixtures("all_days")
-def test_results_of_an_account_with_a_shorter_retention_are_deleted(
-    caller: ApiClient, account: Account, owner: User
-) -> None:
-    for hours in (30, 1):
-        validate_ago(caller, timedelta(hours=hours))
-    change_log_days(account=account, days=0, actor=owner)
-    delete_old_log_entries()
     assert not StoredResult.objects.exists()

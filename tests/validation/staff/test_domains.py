@@ -10,7 +10,7 @@ from accounts.models import Account, User
 from apikeys.actor import Actor
 from tests.accounts.staff.test_admin import EMPTY_INLINES
 from tests.conftest import signed_in
-from validation.domains.services import DomainLists, replace_domains
+from validation.account_domains.services import DomainLists, replace_domains
 from validation.models import AccountDomains
 
 pytestmark = pytest.mark.django_db

@@ -35,6 +35,6 @@ const parsed = await waitWhile(id, "parsing");
 console.log("Costs at most:", parsed.credits.at_most);
 
 await call("POST", `/${id}/start`);
-const ended = await waitWhile(id, "queued", "running", "rechecking");
-console.log("State:", ended.state);
+const checked = await waitWhile(id, "queued", "running");
+console.log("State:", checked.state);
 console.log(await (await call("GET", `/${id}/download?filter=deliverable`)).text());

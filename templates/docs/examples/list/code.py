@@ -36,6 +36,6 @@ parsed = wait_while(list_id, "parsing")
 print("Costs at most:", parsed["credits"]["at_most"])
 
 call("POST", f"/{list_id}/start")
-ended = wait_while(list_id, "queued", "running", "rechecking")
-print("State:", ended["state"])
+checked = wait_while(list_id, "queued", "running")
+print("State:", checked["state"])
 print(call("GET", f"/{list_id}/download?filter=deliverable").lstrip("\ufeff"))

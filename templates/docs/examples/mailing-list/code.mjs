@@ -22,11 +22,11 @@ async function call(method, path, body, contentType = "application/json") {
   return response;
 }
 
-// Returns the list once it is completed. It starts as soon as it is parsed.
+// Returns the list once each address has a result. It starts as soon as it is parsed.
 async function waitFor(id) {
   for (;;) {
     const current = await (await call("GET", `/${id}?wait=20`)).json();
-    if (current.state === "completed") {
+    if (current.results_at) {
       return current;
     }
     // For example, the credits may not be enough to start it.
@@ -48,9 +48,9 @@ function chooseAction(verdict, reason) {
 }
 
 const { id } = await (await call("POST", "?name=newsletter.csv&start=true", FILE, "text/csv")).json();
-const completed = await waitFor(id);
+const checked = await waitFor(id);
 const lines = (await (await call("GET", `/${id}/download?format=jsonl`)).text()).trim().split("\n");
 for (const row of lines.map((line) => JSON.parse(line))) {
   console.log(chooseAction(row.result?.verdict, row.result?.reason), ...row.cells);
 }
-console.log("Credits charged:", completed.credits.charged);
+console.log("Credits charged:", checked.credits.charged);

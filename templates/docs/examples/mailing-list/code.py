@@ -28,10 +28,10 @@ def call(method, path, body=None, content_type="application/json"):
 
 
 def wait_for(list_id):
-    """Return the list once it is completed. It starts as soon as it is parsed."""
+    """Return the list once each address has a result. It starts as soon as it is parsed."""
     while True:
         current = json.loads(call("GET", f"/{list_id}?wait=20"))
-        if current["state"] == "completed":
+        if current["results_at"]:
             return current
         # For example, the credits may not be enough to start it.
         if current["error"]:
@@ -48,8 +48,8 @@ def choose_action(verdict, reason):
 
 
 uploaded = json.loads(call("POST", "?name=newsletter.csv&start=true", FILE, "text/csv"))
-completed = wait_for(uploaded["id"])
+checked = wait_for(uploaded["id"])
 rows = csv.DictReader(io.StringIO(call("GET", f"/{uploaded['id']}/download")))
 for row in rows:
     print(choose_action(row["ev_verdict"], row["ev_reason"]), row["id"], row["email"])
-print("Credits charged:", completed["credits"]["charged"])
+print("Credits charged:", checked["credits"]["charged"])

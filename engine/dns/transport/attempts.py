@@ -1,0 +1,44 @@
+from engine.dns.messages import ParsedReply, Query
+from engine.dns.transport.servers import Server
+
+
+class PendingQuery:
+    def __init__(self, query: Query, now: float) -> None:
+        self.query = query
+        # After an alias, its target.
+        self.name = query.name
+        self.since = now
+        self.hops = 0
+        self.ttl: float | None = None
+        self.next_try_at = 0.0
+        self.tries = 0
+        self.tried: set[Server] = set()
+        self.tried_with_edns: set[Server] = set()
+        self.failed: set[Server] = set()
+        # One of them counts if all servers are lame.
+        self.lame_replies: dict[Server, ParsedReply] = {}
+        self.attempts: set[int] = set()
+        self.last_server: Server | None = None
+
+    def restart(self, name: str, now: float) -> None:
+        self.name, self.since, self.tries = name, now, 0
+        for state in (self.tried, self.tried_with_edns, self.failed, self.lame_replies):
+            state.clear()
+
+
+class Attempt:
+    """A packet to one server. Only its first reply counts."""
+
+    def __init__(
+        self, pending: PendingQuery, server: Server, wire: bytes, *, has_edns: bool
+    ) -> None:
+        self.pending = pending
+        self.server = server
+        self.wire = wire
+        self.has_edns = has_edns
+        # The reply continues over TCP.
+        self.is_truncated = False
+
+    @property
+    def query(self) -> Query:
+        return Query(self.pending.name, self.pending.query.type)

@@ -1,0 +1,216 @@
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from engine.typo_index import TypoIndex
+
+DATA_FOLDER = Path(__file__).parent / "data"
+_MIN_PHRASE_WORD, _MAX_NO_REPLY_WORDS = 3, 4
+_SEPARATORS = re.compile(r"[-_.]+")
+DisposableBy = Literal["domain", "mx"]
+
+
+@dataclass(frozen=True)
+class DataFile:
+    source: str
+    version: str
+    date: str
+    license: str
+    entries: tuple[str, ...]
+
+
+class StaffDomains(NamedTuple):
+    """Hold domains that staff listed, with subdomains. They override the files."""
+
+    allowed: frozenset[str] = frozenset()
+    denied: frozenset[str] = frozenset()
+
+    def are_disposable(self, ascii_domain: str) -> bool | None:
+        if not self.allowed and not self.denied:
+            return None
+        for domain in with_parents(ascii_domain):
+            if domain in self.allowed:
+                return False
+            if domain in self.denied:
+                return True
+        return None
+
+
+NO_STAFF_DOMAINS = StaffDomains()
+
+
+def read_data_file(name: str, folder: Path = DATA_FOLDER) -> DataFile:
+    lines = (folder / f"{name}.txt").read_text(encoding="utf-8").splitlines()
+    comments = (line.removeprefix("# ").partition(": ") for line in lines if line.startswith("#"))
+    facts = {key: value for key, _, value in comments if value}
+    entries = tuple(line for line in lines if line and not line.startswith("#"))
+    return DataFile(facts["source"], facts["version"], facts["date"], facts["license"], entries)
+
+
+def _load_set(name: str) -> "cached_property[frozenset[str]]":
+    return cached_property(lambda _: frozenset(read_data_file(name).entries))
+
+
+class DomainData:
+    never_disposable = _load_set("never_disposable")
+    relays = _load_set("relays")
+    reserved = _load_set("reserved_domains")
+    role_accounts = _load_set("role_accounts")
+    no_reply = _load_set("no_reply")
+    not_typos = _load_set("not_typos")
+    disposable_hosts = _load_set("disposable_hosts")
+    parking_hosts = _load_set("parking_hosts")
+    # As in `co.uk`, `*.ck`, `!www.ck`.
+    public_suffixes = _load_set("public_suffixes")
+
+    @cached_property
+    def _disposable_files(self) -> tuple[DataFile, ...]:
+        return read_data_file("disposable"), read_data_file("disposable_voted")
+
+    @cached_property
+    def versions(self) -> dict[str, str]:
+        return {"disposable": max(file.date for file in self._disposable_files)}
+
+    @cached_property
+    def disposable(self) -> frozenset[str]:
+        return frozenset().union(*(file.entries for file in self._disposable_files))
+
+    @cached_property
+    def free_providers(self) -> frozenset[str]:
+        entries = frozenset(read_data_file("free_providers").entries)
+        return entries - self.disposable - self.relays - self.reserved
+
+    @cached_property
+    def typo_targets(self) -> tuple[str, ...]:
+        return read_data_file("typo_targets").entries
+
+    @cached_property
+    def typo_index(self) -> TypoIndex:
+        return TypoIndex(self.typo_targets)
+
+    @cached_property
+    def _well_known(self) -> frozenset[str]:
+        return self.free_providers | self.relays | frozenset(self.typo_targets)
+
+    @cached_property
+    def _well_known_names(self) -> Counter[str]:
+        return Counter(domain.partition(".")[0] for domain in self._well_known)
+
+    @cached_property
+    def _top_level_domains(self) -> frozenset[str]:
+        return frozenset(rule.rpartition(".")[2] for rule in self.public_suffixes)
+
+    def load(self) -> None:
+        for name, attribute in vars(type(self)).items():
+            if isinstance(attribute, cached_property):
+                getattr(self, name)
+
+    def registrable_domain(self, ascii_domain: str) -> str | None:
+        """Return the suffix with one more label, or None for a suffix."""
+        rules, below = self.public_suffixes, None
+        for domain in with_parents(ascii_domain):
+            parent = domain.partition(".")[2]
+            if f"!{domain}" in rules:
+                return domain
+            if domain in rules or f"*.{parent}" in rules or not parent:
+                return below
+            below = domain
+        return None
+
+    def find_owner(self, ascii_domain: str) -> str:
+        return self.registrable_domain(ascii_domain) or ascii_domain
+
+    def is_public_suffix(self, name: str) -> bool:
+        """Return whether anyone can register a domain below, as in co.uk."""
+        parent = name.partition(".")[2]
+        rules = self.public_suffixes
+        return name in rules or f"*.{parent}" in rules or self.is_top_level_domain(name)
+
+    def is_top_level_domain(self, name: str) -> bool:
+        return name in self._top_level_domains
+
+    def is_disposable(self, ascii_domain: str, staff: StaffDomains = NO_STAFF_DOMAINS) -> bool:
+        return self.disposable_by(ascii_domain, (), staff) is not None
+
+    def disposable_by(
+        self, ascii_domain: str, mail_hosts: Iterable[str], staff: StaffDomains = NO_STAFF_DOMAINS
+    ) -> DisposableBy | None:
+        decided = staff.are_disposable(ascii_domain)
+        if decided is not None:
+            return "domain" if decided else None
+        if is_below(ascii_domain, self.disposable):
+            return "domain"
+        for host in mail_hosts:
+            if is_below(host, self.disposable_hosts):
+                is_protected = is_below(ascii_domain, self.never_disposable)
+                return None if is_protected or self.is_well_known(ascii_domain) else "mx"
+        return None
+
+    def is_parked(self, ascii_domain: str, mail_hosts: Sequence[str]) -> bool:
+        """Return whether a parking service receives the mail of another owner's domain."""
+        if not mail_hosts or not all(is_below(host, self.parking_hosts) for host in mail_hosts):
+            return False
+        owner = self.find_owner(ascii_domain)
+        return all(self.find_owner(host) != owner for host in mail_hosts)
+
+    def is_relay(self, ascii_domain: str) -> bool:
+        return is_below(ascii_domain, self.relays)
+
+    def is_reserved(self, ascii_domain: str) -> bool:
+        return is_below(ascii_domain, self.reserved)
+
+    def is_well_known(self, ascii_domain: str) -> bool:
+        return ascii_domain in self._well_known
+
+    def is_only_well_known(self, ascii_domain: str) -> bool:
+        """Return whether no other well-known domain has this name, as yahoo.fr does."""
+        return self._well_known_names[ascii_domain.partition(".")[0]] == 1
+
+    def is_role_account(self, mailbox: str) -> bool:
+        """Return whether a mailbox, in lower case without its tag, is for a role.
+
+        Separators don't matter, except after initials: `p.ress` is a person.
+        """
+        if mailbox in self.role_accounts:
+            return True
+        if mailbox.isalnum():
+            return False
+        phrase = mailbox.replace(".", "").replace("-", "").replace("_", "")
+        if phrase not in self.role_accounts:
+            return False
+        return min(map(len, _SEPARATORS.split(mailbox))) >= _MIN_PHRASE_WORD
+
+    def is_no_reply(self, mailbox: str) -> bool:
+        no_reply = self.no_reply
+        if mailbox.isalnum():
+            return mailbox in no_reply
+        words = [word for word in _SEPARATORS.split(mailbox) if word]
+        for start in range(len(words)):
+            span = ""
+            for word in words[start : start + _MAX_NO_REPLY_WORDS]:
+                span += word
+                if span in no_reply:
+                    return True
+        return False
+
+
+BUILT_IN_DATA = DomainData()
+
+
+def with_parents(domain: str) -> Iterator[str]:
+    while domain:
+        yield domain
+        domain = domain.partition(".")[2]
+
+
+def is_below(name: str, names: frozenset[str]) -> bool:
+    """Return whether a name or a parent is listed."""
+    while name:
+        if name in names:
+            return True
+        name = name.partition(".")[2]
+    return False

@@ -1,0 +1,80 @@
+"""Simulate every result for `<word>@sandbox.test`.
+
+The word is a verdict, a reason or an error code, perhaps with a +tag.
+"""
+
+from engine.syntax.parsing import SyntaxProblem
+from engine.verdicts.finding import Finding
+from engine.verdicts.reasons import VERDICT_BY_REASON
+
+SANDBOX_DOMAIN = "sandbox.test"
+
+_REASON_BY_VERDICT = {
+    "deliverable": "mailbox_accepted",
+    "risky": "accept_all",
+    "undeliverable": "mailbox_not_found",
+    "unknown": "dns_timeout",
+}
+_DNS = {"syntax": True, "reserved_domain": False}
+_MAIL = {**_DNS, "domain_exists": True, "accepts_mail": True, "null_mx": False}
+_SMTP = {**_MAIL, "disposable": False, "accept_all": False}
+_SUGGESTION = "{0.local_part}@mailbox.test"
+_EVIDENCE: dict[str, tuple[str, dict[str, bool]]] = {
+    "reserved_domain": ("syntax", {"syntax": True, "reserved_domain": True}),
+    "domain_not_found": ("dns", {**_DNS, "domain_exists": False, "accepts_mail": False}),
+    "null_mx": ("dns", {**_DNS, "domain_exists": True, "accepts_mail": False, "null_mx": True}),
+    "no_mail_server": ("dns", {**_MAIL, "accepts_mail": False}),
+    "unroutable_mail_server": ("dns", {**_MAIL, "accepts_mail": False}),
+    "mailbox_not_found": ("smtp", {**_SMTP, "mailbox_exists": False}),
+    "mailbox_disabled": ("smtp", {**_SMTP, "mailbox_exists": True, "mailbox_disabled": True}),
+    "disposable": ("dns", {**_MAIL, "disposable": True}),
+    "accept_all": ("smtp", {**_MAIL, "accept_all": True}),
+    "mailbox_full": ("smtp", {**_SMTP, "mailbox_exists": True, "mailbox_full": True}),
+    "mixed_script": ("dns", {**_MAIL, "mixed_script": True}),
+    "role_account": ("dns", {**_MAIL, "role_account": True}),
+    "no_reply": ("dns", {**_MAIL, "no_reply": True}),
+    "smtputf8_required": ("dns", {**_MAIL, "smtputf8_required": True}),
+    "dns_timeout": ("syntax", _DNS),
+    "dns_failure": ("syntax", _DNS),
+    "smtp_unreachable": ("dns", _MAIL),
+    "smtp_timeout": ("dns", _MAIL),
+    "greylisted": ("smtp", _MAIL),
+    "server_temporary_error": ("smtp", _MAIL),
+    "server_refused_us": ("smtp", _MAIL),
+    "check_failed": ("syntax", _DNS),
+    "mailbox_accepted": (
+        "smtp",
+        {**_SMTP, "mailbox_exists": True, "mailbox_full": False, "mailbox_disabled": False},
+    ),
+}
+
+
+def sandbox_word(email: str) -> str | None:
+    local, _, domain = email.rpartition("@")
+    if domain.lower() != SANDBOX_DOMAIN or not local:
+        return None
+    return local.lower().partition("+")[0]
+
+
+def sandbox_finding(finding: Finding, word: str) -> Finding:
+    reason = _REASON_BY_VERDICT.get(word, word)
+    # Invalid addresses stay invalid.
+    if reason not in VERDICT_BY_REASON or finding.parts is None:
+        return finding
+    if reason == "invalid_syntax":
+        return Finding(
+            finding.email,
+            (reason,),
+            "syntax",
+            checks={"syntax": False},
+            syntax_problem=SyntaxProblem("no_at_sign"),
+            lists=finding.lists,
+        )
+    evidence, checks = _EVIDENCE.get(reason, ("dns", _MAIL))
+    return finding._replace(
+        reasons=(reason,),
+        evidence=evidence,
+        checks={**checks, "has_tag": finding.checks["has_tag"]},
+        did_you_mean=_SUGGESTION.format(finding.parts) if reason == "possible_typo" else None,
+        disposable_by="domain" if reason == "disposable" else None,
+    )

@@ -1,0 +1,95 @@
+import re
+import unicodedata
+from collections.abc import Callable
+
+SYNTAX_MESSAGES = {
+    "too_long": "An address has at most 254 characters.",
+    "outer_space": "There is a space before or after the address.",
+    "control_character": "The address contains an invisible character.",
+    "no_at_sign": "An address needs an @ between the mailbox and the domain.",
+    "display_name": "Remove the name or angle brackets around the address.",
+    "quoted_local_part": "The part before the @ is in quotation marks, which no provider uses.",
+    "several_at_signs": "An address has only one @.",
+    "comment": "Remove the comment in parentheses.",
+    "empty_local_part": "There is nothing before the @.",
+    "empty_domain": "There is nothing after the @.",
+    "domain_literal": "There is an IP address in brackets after the @. Use a domain name.",
+    "ip_address": "There is an IP address after the @. Use a domain name.",
+    "space": "There is a space inside the address.",
+    "local_part_starts_with_dot": "The part before the @ cannot begin with a period.",
+    "local_part_ends_with_dot": "The part before the @ cannot end with a period.",
+    "double_dot": "There are two periods in a row.",
+    "local_part_character": "The part before the @ contains a character that is not allowed there.",
+    "local_part_too_long": "The part before the @ has more than 64 characters.",
+    "comma_in_domain": "There is a comma after the @ instead of a period.",
+    "domain_starts_with_dot": "The domain cannot begin with a period.",
+    "domain_ends_with_dot": "The domain cannot end with a period.",
+    "domain_character": "The domain contains a character that is not allowed in domain names.",
+    "domain_hyphen": "The domain has a hyphen where hyphens are not allowed.",
+    "label_too_long": "A part of the domain between two periods has more than 63 characters.",
+    "no_top_level_name": "The domain has no ending, such as .com.",
+    "numeric_top_level_name": "The domain ends in a number. No domain does.",
+    "invalid_international_domain": "The domain is not a valid international domain name.",
+    "invalid_address": "This is not a valid email address.",
+}
+_LOCAL_PART = re.compile(r'[^\x00-\x20()<>@,;:\\"\[\]\x7f]*')
+_DOMAIN = re.compile(r"(?:[a-zA-Z0-9.-]|[^\x00-\x7f])*")
+_ANGLE_BRACKETS = re.compile(r"[^<]*<[^<>]*>\s*", re.DOTALL)
+_BRACKETS = re.compile(r"\[.*\]")
+# RFC 5891, 4.2.3.1: only encodings like xn-- have -- in the third and fourth place.
+_MISPLACED_HYPHEN = re.compile(
+    r"(?:^|\.)(?:-|(?!xn)[^.]{2}--)|-(?:\.|\Z)", re.IGNORECASE | re.DOTALL
+)
+# UTS 46 maps these to a period.
+_PERIODS = str.maketrans("\u3002\uff0e\uff61", "...")
+
+
+def find_syntax_error(email: str) -> str:
+    for code, has_error in _ADDRESS_ERRORS:
+        if has_error(email):
+            return code
+    local_part, _, domain = email.rpartition("@")
+    for code, has_error in _LOCAL_PART_ERRORS:
+        if has_error(local_part):
+            return code
+    for code, has_error in _DOMAIN_ERRORS:
+        if has_error(domain.translate(_PERIODS)):
+            return code
+    return "too_long" if len(email.encode()) > 254 else "invalid_address"
+
+
+_ADDRESS_ERRORS: tuple[tuple[str, Callable[[str], bool]], ...] = (
+    ("outer_space", lambda text: text != text.strip()),
+    # Controls, format characters, unassigned characters, and line separators.
+    (
+        "control_character",
+        lambda text: any(unicodedata.category(c).startswith(("C", "Zl", "Zp")) for c in text),
+    ),
+    ("display_name", lambda text: bool(_ANGLE_BRACKETS.fullmatch(text))),
+    ("no_at_sign", lambda text: "@" not in text),
+    ("quoted_local_part", lambda text: text.startswith('"') and '"@' in text),
+    ("several_at_signs", lambda text: text.count("@") > 1),
+    ("comment", lambda text: "(" in text and ")" in text),
+    ("empty_local_part", lambda text: text.startswith("@")),
+    ("empty_domain", lambda text: text.endswith("@")),
+    ("domain_literal", lambda text: bool(_BRACKETS.fullmatch(text.rpartition("@")[2]))),
+    ("space", lambda text: any(character.isspace() for character in text)),
+)
+_LOCAL_PART_ERRORS: tuple[tuple[str, Callable[[str], bool]], ...] = (
+    ("local_part_starts_with_dot", lambda text: text.startswith(".")),
+    ("local_part_ends_with_dot", lambda text: text.endswith(".")),
+    ("double_dot", lambda text: ".." in text),
+    ("local_part_character", lambda text: not _LOCAL_PART.fullmatch(text)),
+    ("local_part_too_long", lambda text: len(text.encode()) > 64),
+)
+_DOMAIN_ERRORS: tuple[tuple[str, Callable[[str], bool]], ...] = (
+    ("comma_in_domain", lambda text: "," in text),
+    ("domain_starts_with_dot", lambda text: text.startswith(".")),
+    ("domain_ends_with_dot", lambda text: text.endswith(".")),
+    ("double_dot", lambda text: ".." in text),
+    ("domain_character", lambda text: not _DOMAIN.fullmatch(text)),
+    ("domain_hyphen", lambda text: bool(_MISPLACED_HYPHEN.search(text))),
+    ("label_too_long", lambda text: any(len(label) > 63 for label in text.split("."))),
+    ("no_top_level_name", lambda text: "." not in text),
+    ("invalid_international_domain", lambda text: "xn--" in text.lower() or not text.isascii()),
+)

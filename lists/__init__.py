@@ -1,0 +1,1 @@
+"""Lists: files of addresses that are validated in the background."""

@@ -1,0 +1,142 @@
+from dataclasses import asdict
+
+import orjson
+
+from apikeys.request import ApiRequest
+from apikeys.rest.request_body import refuse_unknown_fields
+from apikeys.rest.responses import ApiResponse, json_response
+from apikeys.rest.schema import BODY_ERRORS
+from lists import lifecycle
+from lists.api.base import LIST_ID, ListView, describe_list, read_optional_object, refuse_unread
+from lists.api.documents import list_document
+from lists.api.examples import (
+    CANCELED_EXAMPLE,
+    COMPLETED_EXAMPLE,
+    PAUSED_EXAMPLE,
+    QUEUED_EXAMPLE,
+)
+from lists.api.idempotency import IdempotentView
+from lists.api.serializers import AddressListSerializer, ListSampleSerializer, ListStartSerializer
+from lists.lifecycle import Start
+from lists.results.sample import shares_of, take_sample
+from validation.api import IDEMPOTENCY_KEY, REPLAYED
+
+_UNPAID_ERRORS = ("insufficient_credits", "key_credit_limit_reached")
+_ACTION_ERRORS = (*BODY_ERRORS, "invalid_state")
+
+
+class ActionView(ListView):
+    """An operation that needs no body. An empty object is fine."""
+
+    def prepare(self) -> None:
+        refuse_unknown_fields(read_optional_object(self.request))
+
+
+class SampleView(ActionView):
+    @describe_list(
+        "sample-list",
+        "Sample a list",
+        "Checks 200 random addresses of the list free of charge, and returns the share of each "
+        "verdict with its 95% confidence interval, but no single results. A list needs at least "
+        "2,000 distinct addresses, and has one sample: later requests return the same. An account "
+        "can take five samples in 24 hours.",
+        ListSampleSerializer,
+        refusals=(*_ACTION_ERRORS, "list_expired"),
+    )
+    def post(self, request: ApiRequest, list_id: str) -> ApiResponse:
+        refuse_unread(self.address_list)
+        sample = take_sample(self.address_list)
+        shares = {verdict: asdict(share) for verdict, share in shares_of(sample).items()}
+        return json_response({"size": sample.size, "created_at": sample.at, "shares": shares})
+
+
+class StartView(IdempotentView, ListView):
+    start: Start
+
+    def prepare(self) -> None:
+        document = read_optional_object(self.request)
+        self.start = Start(**ListStartSerializer.parse(document))
+        self.identify_request(orjson.dumps(document))
+
+    @describe_list(
+        "start-list",
+        "Start a list",
+        "Holds the most that the list can cost and queues it. What isn't used returns to the "
+        "balance when the list ends. The list must be `ready`. With another `column`, `encoding` "
+        "or `extract`, its rows are counted again, and it starts after that.",
+        AddressListSerializer,
+        parameters=[LIST_ID, IDEMPOTENCY_KEY, REPLAYED],
+        request=ListStartSerializer,
+        examples={"Queued": QUEUED_EXAMPLE},
+        refusals=(
+            *(*_ACTION_ERRORS, "confirmation_required"),
+            *(*_UNPAID_ERRORS, "max_credits_exceeded", "idempotency_key_reused"),
+        ),
+    )
+    def post(self, request: ApiRequest, list_id: str) -> ApiResponse:
+        return self.respond_once(
+            lambda: lifecycle.start_list(
+                address_list=self.address_list, start=self.start, actor=self.actor
+            )
+        )
+
+
+class PauseView(ActionView):
+    @describe_list(
+        "pause-list",
+        "Pause a list",
+        "Stops a started list within seconds. Its results so far stay, and its credits stay held. "
+        "A list that is paused for 30 days is canceled.",
+        AddressListSerializer,
+        examples={"Paused": PAUSED_EXAMPLE},
+        refusals=_ACTION_ERRORS,
+    )
+    def post(self, request: ApiRequest, list_id: str) -> ApiResponse:
+        paused = lifecycle.pause_list(address_list=self.address_list, actor=self.actor)
+        return json_response(list_document(paused))
+
+
+class ResumeView(ActionView):
+    @describe_list(
+        "resume-list",
+        "Resume a list",
+        "Continues a paused list where it was. If a refund or a deduction used the credits that "
+        "it held, it holds credits for the rest.",
+        AddressListSerializer,
+        examples={"Queued": QUEUED_EXAMPLE},
+        refusals=(*_ACTION_ERRORS, *_UNPAID_ERRORS),
+    )
+    def post(self, request: ApiRequest, list_id: str) -> ApiResponse:
+        resumed = lifecycle.resume_list(address_list=self.address_list, actor=self.actor)
+        return json_response(list_document(resumed))
+
+
+class FinishView(ActionView):
+    @describe_list(
+        "finish-list",
+        "Finish a list",
+        "Completes a list in the state `rechecking` now, without checking its unknown addresses "
+        "again. They stay unknown, and the credits held for them return to the balance.",
+        AddressListSerializer,
+        examples={"Completed": COMPLETED_EXAMPLE},
+        refusals=_ACTION_ERRORS,
+    )
+    def post(self, request: ApiRequest, list_id: str) -> ApiResponse:
+        finished = lifecycle.finish_list(address_list=self.address_list, actor=self.actor)
+        return json_response(list_document(finished))
+
+
+class CancelView(ActionView):
+    @describe_list(
+        "cancel-list",
+        "Cancel a list",
+        "Ends a list for good. Its results so far can be downloaded, and the credits that it "
+        "still holds return to the balance. In the state `rechecking`, all results are there, so "
+        "the list is completed instead.",
+        AddressListSerializer,
+        examples={"Canceled": CANCELED_EXAMPLE},
+        refusals=_ACTION_ERRORS,
+    )
+    def post(self, request: ApiRequest, list_id: str) -> ApiResponse:
+        canceled = lifecycle.cancel_list(address_list=self.address_list, actor=self.actor)
+        return json_response(list_document(canceled))

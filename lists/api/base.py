@@ -1,0 +1,80 @@
+import re
+from functools import partial
+
+from django.http import Http404
+from drf_spectacular.utils import OpenApiParameter
+from rest_framework.response import Response
+
+from apikeys.actor import Actor
+from apikeys.errors import ApiError
+from apikeys.request import ApiRequest
+from apikeys.rest.request_body import read_object
+from apikeys.rest.responses import render
+from apikeys.rest.schema import describe, named_example
+from apikeys.rest.view import ApiView
+from lists.api.examples import LIST_ID_EXAMPLE
+from lists.models import AddressList, ListChunk, ParsedList
+from lists.models.states import UNREAD, ListState
+from runtime.http.url_converters import PublicId
+
+LIST_ID = OpenApiParameter(
+    "list_id",
+    {"type": "string", "pattern": "^lst_[A-Za-z0-9]{20}$"},
+    OpenApiParameter.PATH,
+    description="ID of the list",
+    examples=[named_example("A list", LIST_ID_EXAMPLE)],
+)
+describe_list = partial(describe, tag="Lists", parameters=[LIST_ID])
+
+
+class ListView(ApiView):
+    address_list: AddressList
+
+    @property
+    def actor(self) -> Actor:
+        return Actor.of_call(self.request.call)
+
+    def check_method(self) -> None:
+        """Find the list first: a 404 precedes a 405."""
+        self.address_list = self.find_list()
+        super().check_method()
+
+    def handle_exception(self, exc: Exception) -> Response:
+        """Respond with 404 if the list was deleted after it was found."""
+        if isinstance(
+            exc, (AddressList.DoesNotExist, ListChunk.DoesNotExist, ParsedList.DoesNotExist)
+        ):
+            exc = Http404()
+        return super().handle_exception(exc)
+
+    def find_list(self) -> AddressList:
+        public_id = self.kwargs["list_id"]
+        if not re.fullmatch(PublicId.regex, public_id):
+            raise Http404
+        lists = AddressList.objects.filter(account=self.request.call.key.account)
+        found = lists.select_related("hold").filter(public_id=public_id).first()
+        if found is None:
+            raise Http404
+        return found
+
+
+def read_optional_object(request: ApiRequest) -> dict[str, object]:
+    return read_object(request) if int(request.META.get("CONTENT_LENGTH") or 0) else {}
+
+
+def refuse_unread(address_list: AddressList) -> None:
+    """Raise unless the rows of the list can be read."""
+    if address_list.state == ListState.EXPIRED:
+        details = {"expired_at": render(address_list.expires_at).decode().strip('"')}
+        raise ApiError("list_expired", details=details)
+    # After its start, a failed list has results that were paid for.
+    is_unreadable = address_list.state == ListState.FAILED and address_list.started_at is None
+    if address_list.state in UNREAD or is_unreadable:
+        raise address_list.invalid_state(f"The list is {address_list.state}.")
+
+
+def refuse_unchecked(address_list: AddressList) -> None:
+    """Raise unless the list has been started and may have results."""
+    refuse_unread(address_list)
+    if address_list.started_at is None:
+        raise address_list.invalid_state("The list was never started, so it has no results.")

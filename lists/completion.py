@@ -1,0 +1,86 @@
+from django.db import transaction
+from django.db.models import Sum
+from django.utils import timezone
+
+from credits.wallet.charges import Charge, record_usage
+from credits.wallet.holds import release_hold, shrink_hold
+from engine import Verdict
+from lists import emails
+from lists.models import AddressList
+from lists.models.lists import RECHECK_AFTER
+from lists.models.states import HOLDING_CREDITS, ListState
+
+INTERNAL_ERROR = "internal_error"
+_INTERNAL_ERROR_MESSAGE = (
+    "Something went wrong on our side, so the list is incomplete. Addresses without a result were "
+    "not charged. Upload the list again, or contact us."
+)
+
+
+@transaction.atomic
+def finish_round(address_list: AddressList) -> bool:
+    """Plan the next check, or complete the list. Return False if it's too early."""
+    locked = AddressList.objects.lock(address_list)
+    is_checking = locked.state in {ListState.RUNNING, ListState.RECHECKING}
+    unfinished = (rows.filter(is_done=False) for rows in (locked.blocks, locked.chunks))
+    if not is_checking or locked.recheck_at or any(rows.exists() for rows in unfinished):
+        return False
+    unknown = count_unknown(locked)
+    locked.change_state(ListState.RECHECKING)
+    if unknown and locked.rechecks_unknown and locked.rechecks < len(RECHECK_AFTER):
+        locked.recheck_at = timezone.now() + RECHECK_AFTER[locked.rechecks]
+        locked.save(update_fields=["recheck_at"])
+    else:
+        end_list(locked, ListState.COMPLETED)
+    if locked.results_at is None:
+        locked.results_at = timezone.now()
+        locked.save(update_fields=["results_at"])
+        if locked.hold is not None:
+            shrink_hold(hold=locked.hold, to=unknown)
+        emails.queue_list_results(locked, unknown)
+    return True
+
+
+@transaction.atomic
+def begin_recheck(address_list: AddressList) -> bool:
+    """Make domains and chunks with unknown results due again."""
+    locked = AddressList.objects.lock(address_list)
+    if locked.state != ListState.RECHECKING or locked.recheck_at is None:
+        return False
+    locked.recheck_at = None
+    locked.rechecks += 1
+    locked.save(update_fields=["recheck_at", "rechecks"])
+    locked.blocks.update(is_done=False)
+    locked.chunks.filter(unknown__gt=0).update(is_done=False)
+    return True
+
+
+@transaction.atomic
+def fail_list(address_list: AddressList) -> bool:
+    """Fail a list that has no result for some addresses. Otherwise, complete it."""
+    locked = AddressList.objects.lock(address_list)
+    if locked.state == ListState.RECHECKING:
+        return end_list(locked, ListState.COMPLETED)
+    error = {"error_code": INTERNAL_ERROR, "error_message": _INTERNAL_ERROR_MESSAGE}
+    return end_list(locked, ListState.FAILED, **error)
+
+
+def end_list(address_list: AddressList, state: ListState, **changes: object) -> bool:
+    """End a list whose row the caller has locked. Return whether the state changed."""
+    was_started = address_list.state in HOLDING_CREDITS
+    if not address_list.change_state(state, recheck_at=None, **changes):
+        return False
+    if was_started and (count := count_unknown(address_list)):
+        account, key = address_list.account, address_list.key
+        unknown = Charge(account, key, Verdict.UNKNOWN, 0, None, validations=count, for_list=True)
+        record_usage([unknown])
+    if address_list.hold is not None:
+        release_hold(hold=address_list.hold)
+    if state is ListState.FAILED:
+        emails.queue_list_failed(address_list)
+    return True
+
+
+def count_unknown(address_list: AddressList) -> int:
+    """Count unknown results outside the sandbox."""
+    return address_list.chunks.aggregate(sum=Sum("unknown"))["sum"] or 0

@@ -1,0 +1,22 @@
+from lists.models.domains import DomainBlock, ListDomain, with_progress
+from lists.models.erased_addresses import ErasedAddress
+from lists.models.lists import AddressList, ParsedList
+from lists.models.result_counts import ResultCounts
+from lists.models.rows import ListAddress, ListChunk, ListPart
+from lists.models.samples import ListSample
+from lists.models.uploads import ListUpload
+
+__all__ = [
+    "AddressList",
+    "DomainBlock",
+    "ErasedAddress",
+    "ListAddress",
+    "ListChunk",
+    "ListDomain",
+    "ListPart",
+    "ListSample",
+    "ListUpload",
+    "ParsedList",
+    "ResultCounts",
+    "with_progress",
+]

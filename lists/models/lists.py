@@ -1,0 +1,362 @@
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+from django.conf import settings
+from django.db import models
+from django.db.models import F, Q, Sum
+from django.utils import timezone
+from django.utils.functional import cached_property
+
+from accounts import audit
+from accounts.models import Account
+from apikeys.actor import Actor
+from apikeys.errors import ApiError
+from apikeys.models import ApiKey
+from credits.models import Hold
+from engine import Verdict
+from lists.files.cells import read_address
+from lists.models.progress import WORK_PER_DOMAIN, add_mark, find_speed
+from lists.models.states import (
+    FINAL,
+    HOLDING_CREDITS,
+    STATES_BEFORE,
+    UNFINISHED,
+    UNREAD,
+    WORKABLE,
+    ListState,
+)
+from runtime.database.leased_rows import LeasedQuerySet, LeasedRow
+from runtime.ids import random_id
+
+# After a process was killed, others wait this long. Heartbeats renew leases.
+LEASE = timedelta(seconds=30)
+# Waits between checks of unknown results.
+RECHECK_AFTER = (timedelta(minutes=1), timedelta(minutes=10), timedelta(minutes=60))
+_DOWNLOADABLE = FINAL - {ListState.EXPIRED} | {ListState.PAUSED, ListState.RECHECKING}
+
+
+def list_id() -> str:
+    return random_id("lst")
+
+
+class Dedupe(models.TextChoices):
+    ADDRESS = "address", "The same address"
+    MAILBOX = "mailbox", "The same mailbox, behind aliases"
+    OFF = "off", "No"
+
+
+class AddressListQuerySet(LeasedQuerySet["AddressList"]):
+    def due(self) -> "AddressListQuerySet":
+        """Return one list to parse per account, so large files delay only their owner."""
+        parsing = self.filter(state=ListState.PARSING)
+        served = parsing.leased().values("account")
+        waiting = parsing.of_active_accounts().exclude(account__in=served)
+        return waiting.order_by("updated_at", "pk")
+
+    def of_active_accounts(self) -> "AddressListQuerySet":
+        return self.filter(account__closed_at=None, account__suspended_at=None)
+
+    def lock(self, address_list: "AddressList") -> "AddressList":
+        """Return the locked row. Lock it before the wallet."""
+        return self.select_for_update().get(pk=address_list.pk)
+
+    def unfinished(self) -> "AddressListQuerySet":
+        return self.filter(state__in=UNFINISHED)
+
+
+class DeletedListQuerySet(LeasedQuerySet["AddressList"]):
+    def due(self) -> "DeletedListQuerySet":
+        return self.order_by("deleted_at", "pk")
+
+
+_ListManager = models.Manager.from_queryset(AddressListQuerySet)
+_DeletedListManager = models.Manager.from_queryset(DeletedListQuerySet)
+
+
+class ListManager(_ListManager["AddressList"]):
+    def get_queryset(self) -> AddressListQuerySet:
+        return AddressListQuerySet(self.model, using=self._db).filter(deleted_at=None)
+
+
+class DeletedListManager(_DeletedListManager["AddressList"]):
+    def get_queryset(self) -> DeletedListQuerySet:
+        return DeletedListQuerySet(self.model, using=self._db).exclude(deleted_at=None)
+
+
+class VerdictCounts(models.Model):
+    deliverable = models.PositiveIntegerField(default=0)
+    risky = models.PositiveIntegerField(default=0)
+    undeliverable = models.PositiveIntegerField(default=0)
+    unknown = models.PositiveIntegerField(default=0)
+
+    class Meta:
+        abstract = True
+
+    @property
+    def verdict_counts(self) -> dict[str, int]:
+        return {verdict.value: getattr(self, verdict.value) for verdict in Verdict}
+
+
+class AddressList(LeasedRow, VerdictCounts):
+    LEASE = LEASE
+
+    public_id = models.CharField(max_length=30, unique=True, editable=False, default=list_id)
+    account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="lists")
+    # The key that started it or, before that, created it. Null for the dashboard.
+    key = models.ForeignKey(ApiKey, null=True, on_delete=models.SET_NULL, related_name="+")
+    # Users can be erased, so this is no foreign key.
+    created_by = models.CharField(max_length=254)
+    name = models.CharField(max_length=100)
+    metadata = models.JSONField(default=dict)
+
+    state = models.CharField(max_length=12, default=ListState.UPLOADING)
+    error_code = models.CharField(max_length=40, blank=True)
+    error_message = models.CharField(max_length=300, blank=True)
+
+    content_type = models.CharField(max_length=100, blank=True)
+    # The customer's choice. Empty if it is detected.
+    encoding = models.CharField(max_length=20, blank=True, db_default="")
+    # The list whose rows this one checks again.
+    rerun_of = models.ForeignKey(
+        "self", null=True, on_delete=models.SET_NULL, related_name="+", db_index=False
+    )
+    delimiter = models.CharField(max_length=1, blank=True)
+    has_header = models.BooleanField(null=True)
+    column = models.PositiveIntegerField(null=True)
+    # Check the address in cells such as “Jane <jane@shop.example>”, or the first of several.
+    extracts_addresses = models.BooleanField(default=False, db_default=False)
+    dedupe = models.CharField(max_length=7, choices=Dedupe, default=Dedupe.ADDRESS)
+    rechecks_unknown = models.BooleanField(default=True)
+    starts_when_ready = models.BooleanField(default=False)
+    # Start even if most cells are no addresses.
+    is_confirmed = models.BooleanField(default=False, db_default=False)
+    max_credits = models.PositiveBigIntegerField(null=True)
+
+    # Found while parsing.
+    bytes = models.PositiveBigIntegerField(default=0)
+    rows = models.PositiveIntegerField(default=0)
+    empty = models.PositiveIntegerField(default=0)
+    not_address = models.PositiveIntegerField(default=0)
+    bad_syntax = models.PositiveIntegerField(default=0)
+    duplicates = models.PositiveIntegerField(default=0)
+    # Distinct addresses. Each costs at most one credit.
+    addresses = models.PositiveIntegerField(default=0)
+    # Those of the sandbox, which are free.
+    sandbox_addresses = models.PositiveIntegerField(default=0, db_default=0)
+    domains = models.PositiveIntegerField(default=0, db_default=0)
+
+    hold = models.ForeignKey(Hold, null=True, on_delete=models.PROTECT, related_name="+")
+    checked = models.PositiveIntegerField(default=0)
+    # Of the results, those that are safe to send to.
+    safe = models.PositiveIntegerField(default=0, db_default=0)
+    # Counts of results by reason, and of mistyped domains.
+    reasons = models.JSONField(default=dict, db_default=models.Value({}, models.JSONField()))
+    typos = models.JSONField(default=dict, db_default=models.Value({}, models.JSONField()))
+    # Recent times, each with the work done by then, for the speed.
+    progress_marks = models.JSONField(default=list, db_default=models.Value([], models.JSONField()))
+    # How often unknown results were checked again.
+    rechecks = models.PositiveSmallIntegerField(default=0)
+    recheck_at = models.DateTimeField(null=True)
+    # When a process last took a chunk. The longest wait is served next.
+    served_at = models.DateTimeField(null=True)
+
+    created_at = models.DateTimeField(default=timezone.now)
+    updated_at = models.DateTimeField(default=timezone.now)
+    started_at = models.DateTimeField(null=True)
+    # When every address had a result. Unknown ones may be checked again after it.
+    results_at = models.DateTimeField(null=True)
+    paused_at = models.DateTimeField(null=True)
+    finished_at = models.DateTimeField(null=True)
+    expires_at = models.DateTimeField(null=True)
+    # Hidden until all rows are erased.
+    deleted_at = models.DateTimeField(null=True)
+
+    objects = ListManager()
+    deleted = DeletedListManager()
+
+    class Meta:
+        verbose_name = "list"
+        ordering = ["-created_at", "-pk"]
+        indexes = [
+            models.Index(fields=["account", "-created_at"], name="list_by_account"),
+            models.Index(
+                fields=["state"],
+                condition=~Q(state__in=("completed", "canceled", "failed", "expired")),
+                name="list_unfinished",
+            ),
+            models.Index(fields=["expires_at"], name="list_by_expiry"),
+            models.Index(
+                fields=["deleted_at"], condition=Q(deleted_at__isnull=False), name="list_deleted"
+            ),
+        ]
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(state__in=list(ListState)), name="list_state_is_known"
+            ),
+            models.CheckConstraint(
+                condition=Q(
+                    checked=F("deliverable") + F("risky") + F("undeliverable") + F("unknown")
+                ),
+                name="list_counts_add_up",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.state})"
+
+    @property
+    def price(self) -> int:
+        """Return the most that the list can cost."""
+        return self.addresses - self.sandbox_addresses
+
+    @property
+    def charged(self) -> int:
+        """Add up all holds: if a deduction cancels one, the list gets another."""
+        if self.hold is None:
+            return 0
+        source = f"list:{self.public_id}"
+        if self.hold.source == source:
+            return self.hold.charged
+        count = int(self.hold.source.rpartition(":")[2])
+        sources = [source, *(f"{source}:{number}" for number in range(2, count + 1))]
+        return Hold.objects.filter(source__in=sources).aggregate(sum=Sum("charged"))["sum"] or 0
+
+    def address_in(self, row: Sequence[str]) -> str:
+        return read_address(row, self.column or 0, extracts=self.extracts_addresses)
+
+    @property
+    def was_parsed(self) -> bool:
+        return hasattr(self, "parsed")
+
+    @property
+    def phase(self) -> str:
+        """Return the state that customers see."""
+        is_starting = self.state == ListState.READY and self.starts_when_ready
+        return ListState.PARSING if is_starting else self.state
+
+    @property
+    def is_changing(self) -> bool:
+        return self.phase in WORKABLE | UNREAD
+
+    @property
+    def can_pause(self) -> bool:
+        return self.state in WORKABLE
+
+    @property
+    def can_cancel(self) -> bool:
+        return self.state in HOLDING_CREDITS - {ListState.RECHECKING}
+
+    @property
+    def can_download(self) -> bool:
+        return self.state in _DOWNLOADABLE and self.checked > 0
+
+    @property
+    def can_run_again(self) -> bool:
+        return self.rows > 0 and self.state in FINAL - {ListState.EXPIRED}
+
+    @property
+    def needs_confirmation(self) -> bool:
+        """Return whether this may be the wrong column."""
+        return 2 * self.not_address > self.rows - self.empty
+
+    @cached_property
+    def domains_looked_up(self) -> int:
+        return self.blocks.aggregate(sum=Sum("looked_up"))["sum"] or 0
+
+    @property
+    def domains_checked(self) -> int:
+        if self.checked or self.results_at:
+            # Addresses wait for all domains, whose blocks are deleted at the end.
+            return self.domains
+        return self.domains_looked_up if self.domains and self.started_at else 0
+
+    @property
+    def work(self) -> int:
+        return WORK_PER_DOMAIN * self.domains + self.addresses
+
+    @property
+    def work_done(self) -> int:
+        return WORK_PER_DOMAIN * self.domains_checked + self.checked
+
+    @property
+    def percent_checked(self) -> int:
+        """Return the share of the work that is done, rounded down."""
+        if not self.work:
+            return 100 if self.state == ListState.COMPLETED else 0
+        return 100 * self.work_done // self.work
+
+    @property
+    def speed(self) -> float | None:
+        """Return the work per second, or None if it isn't known."""
+        is_running = self.state == ListState.RUNNING
+        return find_speed(self.progress_marks, timezone.now().timestamp()) if is_running else None
+
+    @property
+    def seconds_left(self) -> int | None:
+        return round((self.work - self.work_done) / self.speed) if self.speed else None
+
+    def mark_progress(self, *, newly_checked: int = 0) -> None:
+        """Record the work done, for the speed."""
+        now, work = timezone.now().timestamp(), self.work_done + newly_checked
+        marks = add_mark(self.progress_marks, now, work)
+        if marks is not self.progress_marks:
+            AddressList.objects.filter(pk=self.pk).update(progress_marks=marks)
+
+    @property
+    def rechecks_end_at(self) -> datetime | None:
+        """Return when the last check of unknown results is due, if all are needed."""
+        if self.state != ListState.RECHECKING:
+            return None
+        if self.recheck_at is None:
+            return timezone.now() + sum(RECHECK_AFTER[self.rechecks :], timedelta())
+        return self.recheck_at + sum(RECHECK_AFTER[self.rechecks + 1 :], timedelta())
+
+    def change_state(self, new: ListState, **changes: object) -> bool:
+        """Change the state in a conditional UPDATE. Return False if it isn't allowed."""
+        now = timezone.now()
+        values: dict[str, object] = {
+            "state": new,
+            "updated_at": now,
+            "leased_until": None,
+            "attempts": 0,
+        }
+        if new != ListState.EXPIRED:
+            expires = new in FINAL or new == ListState.READY
+            retention = timedelta(days=settings.LIST_RETENTION_DAYS)
+            values["expires_at"] = now + retention if expires else None
+            if new in FINAL:
+                values["finished_at"] = now
+        values |= changes
+        before = AddressList.objects.filter(pk=self.pk, state__in=STATES_BEFORE[new])
+        if not before.update(**values):
+            return False
+        for name, value in values.items():
+            setattr(self, name, value)
+        return True
+
+    def invalid_state(self, message: str, param: str | None = None, **details: object) -> ApiError:
+        details = {"state": self.phase, **details}
+        return ApiError("invalid_state", message, param=param, details=details)
+
+    def record(self, actor: Actor | None, action: str) -> None:
+        """Add an audit entry. The service's `actor` is None."""
+        target = f"{self.name} ({self.public_id})"
+        if actor is None:
+            audit.record(self.account, None, action, target)
+        else:
+            actor.record(action, target)
+
+
+class ParsedList(models.Model):
+    list = models.OneToOneField(
+        AddressList, primary_key=True, on_delete=models.CASCADE, related_name="parsed"
+    )
+    # Encrypted, because it has the first rows.
+    preview = models.BinaryField()
+    # Cells in the widest row.
+    width = models.PositiveIntegerField()
+    # A bit for each row that later ones repeat: downloads keep its result.
+    repeated = models.BinaryField()
+
+    def __str__(self) -> str:
+        return f"Parsed {self.list_id}"

@@ -1,0 +1,54 @@
+import time
+
+from django.db.models import Count, Min, Q
+from django.utils import timezone
+
+from engine import Verdict
+from lists.models import AddressList
+from lists.models.states import UNFINISHED, ListState
+from runtime.metrics.client import METRICS_ON, Counter, Gauge, initialize
+
+INTERVAL_SECONDS = 15.0
+
+chunks_checked = Counter("emailvalidation_list_chunks", "Chunks of lists checked.")
+addresses_checked = Counter(
+    "emailvalidation_list_addresses",
+    "Addresses of lists checked, by verdict. Those checked again count again.",
+    ("verdict",),
+)
+initialize(addresses_checked, [verdict.value for verdict in Verdict])
+unfinished_lists = Gauge(
+    "emailvalidation_lists",
+    "Unfinished lists, by state.",
+    ("state",),
+    multiprocess_mode="mostrecent",
+)
+oldest_waiting = Gauge(
+    "emailvalidation_lists_oldest_waiting_seconds",
+    "How long the list that waited longest has waited to be parsed or checked.",
+    multiprocess_mode="mostrecent",
+)
+
+
+class _Schedule:
+    next_at = 0.0
+
+
+def measure_if_due() -> None:
+    if METRICS_ON and time.monotonic() >= _Schedule.next_at:
+        _Schedule.next_at = time.monotonic() + INTERVAL_SECONDS
+        measure()
+
+
+def measure() -> None:
+    lists = AddressList.objects.unfinished().order_by()
+    counts = dict(lists.values_list("state").annotate(count=Count("pk")))
+    for state in sorted(UNFINISHED):
+        unfinished_lists.labels(state.value).set(counts.get(state, 0))
+    since = lists.of_active_accounts().aggregate(
+        parsing=Min("updated_at", filter=Q(state=ListState.PARSING)),
+        queued=Min("started_at", filter=Q(state=ListState.QUEUED)),
+    )
+    first = min((moment for moment in since.values() if moment), default=None)
+    waited = (timezone.now() - first).total_seconds() if first else 0.0
+    oldest_waiting.set(max(0.0, waited))

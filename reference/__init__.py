@@ -1,0 +1,1 @@
+"""Public pages: landing page, docs, changelog, search."""

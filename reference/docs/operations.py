@@ -1,0 +1,117 @@
+"""Arrange the API's operations: one page per tag of the OpenAPI document."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from django.conf import settings
+from django.urls import reverse
+
+from apikeys.rest import reference
+from apikeys.rest.openapi import is_success
+from reference.docs.pages import PAGES, DocsPage
+
+# Code samples by operation. They show its first result.
+_SAMPLES = {
+    "validate": "validate",
+    "validate-batch": "batch",
+    "show-result": "result",
+    "send-feedback": "feedback",
+    "create-list": "list-upload",
+    "replace-domains": "domains",
+    "show-credits": "balance",
+    "show-usage": "usage",
+    "show-me": "me",
+}
+_PAGE_BY_TAG = {page.tag: page for page in PAGES if page.tag}
+
+
+class ResultEntry(NamedTuple):
+    title: str
+    status: str
+    text: str
+    # Collapsed until the reader opens it.
+    is_hidden: bool
+
+    @property
+    def language(self) -> str:
+        return "json" if self.text.startswith("{") else "text"
+
+    @property
+    def options(self) -> str:
+        return f' details="{self.title}"' if self.is_hidden else ""
+
+
+class OperationEntry(NamedTuple):
+    operation: reference.OperationSection
+    fields: list[tuple[str, list[reference.FieldRow]]]
+    sample: str
+    results: list[ResultEntry]
+    errors: list[tuple[str, str]]
+
+
+class OperationGroup(NamedTuple):
+    page: DocsPage
+    text: str
+    operations: list[reference.OperationSection]
+
+
+def list_groups() -> Iterator[OperationGroup]:
+    for tag in settings.SPECTACULAR_SETTINGS["TAGS"]:
+        page = _PAGE_BY_TAG[tag["name"]]
+        yield OperationGroup(page, tag["description"], _operations_of(page))
+
+
+def describe_operations(page: DocsPage) -> list[OperationEntry]:
+    return [_describe_operation(operation) for operation in _operations_of(page)]
+
+
+def operation_url(operation_id: str) -> str:
+    page = _PAGE_BY_TAG[find_operation(operation_id).tag]
+    return f"{reverse(page.view_name)}#{operation_id}"
+
+
+def find_operation(operation_id: str) -> reference.OperationSection:
+    return next(operation for operation in reference.operations() if operation.id == operation_id)
+
+
+def _operations_of(page: DocsPage) -> list[reference.OperationSection]:
+    return [operation for operation in reference.operations() if operation.tag == page.tag]
+
+
+def _describe_operation(operation: reference.OperationSection) -> OperationEntry:
+    examples = [
+        (title, response.status, text)
+        for response in operation.responses
+        for title, text in response.examples
+    ]
+    sample = _SAMPLES.get(operation.id, "")
+    results = [example for example in examples if is_success(example[1])]
+    if sample and len(results) == 1:
+        results = []
+    return OperationEntry(
+        operation,
+        _list_fields(operation),
+        sample,
+        [
+            ResultEntry(*result, is_hidden=index > 0 or bool(sample))
+            for index, result in enumerate(results)
+        ],
+        [(status, code) for code, status, _ in examples if not is_success(status)],
+    )
+
+
+def _list_fields(
+    operation: reference.OperationSection,
+) -> list[tuple[str, list[reference.FieldRow]]]:
+    lists = [
+        ("Path parameters", operation.path_parameters),
+        ("Query parameters", operation.query),
+        ("Request headers", operation.headers),
+        ("Request body", operation.body),
+        ("Response", operation.result),
+        ("Response headers", operation.result_headers),
+    ]
+    is_other = bool(operation.same_result_as)
+    return [
+        (title, fields) for title, fields in lists if fields or (is_other and title == "Response")
+    ]

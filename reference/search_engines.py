@@ -1,0 +1,55 @@
+"""robots.txt and sitemap.xml for search engines."""
+
+from django.conf import settings
+from django.contrib.auth.decorators import login_not_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.views.decorators.http import require_safe
+
+from reference.docs.pages import PAGES
+
+PUBLIC_PAGES = (
+    "reference:show-landing",
+    *(page.view_name for page in PAGES),
+    "accounts:show-terms",
+    "accounts:show-privacy",
+    "accounts:show-data-processing",
+)
+# Below these paths, only PUBLIC_PAGES need no account or key.
+_PRIVATE_PATHS = (
+    "/accounts/",
+    "/admin/",
+    "/apikeys/",
+    "/credits/",
+    "/lists/",
+    "/reference/",
+    "/v1/",
+    "/validation/",
+)
+
+
+def public_paths() -> list[str]:
+    return [reverse(name) for name in PUBLIC_PAGES]
+
+
+@login_not_required
+@require_safe
+def show_robots(request: HttpRequest) -> HttpResponse:
+    lines = [
+        "User-agent: *",
+        # The longest matching rule applies (RFC 9309, 2.2.2).
+        *(f"Allow: {path}" for path in public_paths() if path.startswith(_PRIVATE_PATHS)),
+        *(f"Disallow: {path}" for path in _PRIVATE_PATHS),
+        "",
+        f"Sitemap: {settings.BASE_URL}{reverse('reference:show-sitemap')}",
+        "",
+    ]
+    return HttpResponse("\n".join(lines), content_type="text/plain; charset=utf-8")
+
+
+@login_not_required
+@require_safe
+def show_sitemap(request: HttpRequest) -> HttpResponse:
+    context = {"base_url": settings.BASE_URL, "paths": public_paths()}
+    return render(request, "sitemap.xml", context, content_type="application/xml; charset=utf-8")

@@ -1,0 +1,319 @@
+"""Which mistyped addresses get a suggestion, and which don't."""
+
+import pytest
+
+from engine.check import Engine
+from engine.domain_data import DomainData
+from engine.suggestions.suggest import suggest_domain
+from tests.servers.dns import FakeDns
+
+pytestmark = pytest.mark.anywhere
+
+DATA = DomainData()
+# Domains without mail, with the expected suggestion.
+TYPOS_WITHOUT_MAIL = {
+    "gmial.com": "gmail.com",
+    "gmai.com": "gmail.com",
+    "gmal.com": "gmail.com",
+    "gamil.com": "gmail.com",
+    "gnail.com": "gmail.com",
+    "gmaill.com": "gmail.com",
+    "gmail.con": "gmail.com",
+    "gmail.cmo": "gmail.com",
+    "gmail.co": "gmail.com",
+    "gmail.om": "gmail.com",
+    "gmail.comm": "gmail.com",
+    "gmailc.om": "gmail.com",
+    "gmail.net": "gmail.com",
+    "gmial.con": "gmail.com",
+    "hmail.com": "gmail.com",
+    "www.gmail.com": "gmail.com",
+    "gmailcom.com": "gmail.com",
+    "hotmial.com": "hotmail.com",
+    "hotmal.com": "hotmail.com",
+    "hotnail.com": "hotmail.com",
+    "homtail.com": "hotmail.com",
+    "hotmmial.com": "hotmail.com",
+    "hotmail.co.ul": "hotmail.co.uk",
+    "hotmail.vom": "hotmail.com",
+    "yaho.com": "yahoo.com",
+    "yahooo.com": "yahoo.com",
+    "yhaoo.com": "yahoo.com",
+    "yahoo.co.ukk": "yahoo.co.uk",
+    "yahoo.cm": "yahoo.com",
+    "outlok.com": "outlook.com",
+    "outllok.com": "outlook.com",
+    "outlook.cok": "outlook.com",
+    "iclould.com": "icloud.com",
+    "icoud.com": "icloud.com",
+    "aol.con": "aol.com",
+    "gmail.cooom": "gmail.com",
+    "comcast.nry": "comcast.net",
+    "homail.con": "hotmail.com",
+    "yajoo.com": "yahoo.com",
+    "con-artists.con": "con-artists.com",
+    "live.con": "live.com",
+    "comcast.ent": "comcast.net",
+    "verison.net": "verizon.net",
+    "gmx.dee": "gmx.de",
+    "web.dee": "web.de",
+    "company.con": "company.com",
+    "company.ocm": "company.com",
+    "company.ogr": "company.org",
+    "company.nte": "company.net",
+    "company.co.ku": "company.co.uk",
+    "shop.xom": "shop.com",
+    # Doubled endings and missing periods.
+    "shop.de.de": "shop.de",
+    "shop.co.uk.uk": "shop.co.uk",
+    "shop.co.uk.co.uk": "shop.co.uk",
+    "gmail.com.com": "gmail.com",
+    "gmial.com.com": "gmail.com",
+    "yahoo.co.za.za": "yahoo.co.za",
+    "docomone.jp": "docomo.ne.jp",
+    "terra.combr": "terra.com.br",
+    "liveco.uk": "live.co.uk",
+    # A provider's name with a country's ending.
+    "yahoo.uk": "yahoo.co.uk",
+    "hotmail.ar": "hotmail.com.ar",
+    "docomo.jp": "docomo.ne.jp",
+    "yahoo.co": "yahoo.com",
+    "outlook.xyz": "outlook.com",
+    "uol.br": "uol.com.br",
+    # The only domain of a distinctive name.
+    "hanmail.com": "hanmail.net",
+    "comcast.org": "comcast.net",
+    "qq.co": "qq.com",
+    "comcast.nett": "comcast.net",
+    # A provider's name with the ending of a country where it has no domain.
+    **{
+        f"gmail.{ending}": "gmail.com"
+        for ending in ("de", "it", "ru", "dk", "cz", "ee", "bg", "kz", "fr")
+    },
+    "yahoo.co.fr": "yahoo.fr",
+    "yahoo.c5.jp": "yahoo.co.jp",
+    # Two letters before an ending that doesn't exist.
+    "qq.con": "qq.com",
+    "qq.comm": "qq.com",
+    "qq.cmo": "qq.com",
+    "me.con": "me.com",
+    "wp.lp": "wp.pl",
+    "ya.ruu": "ya.ru",
+    "xy.con": "xy.com",
+    # Any wrong letter in an ending that doesn't exist, after a provider's own name.
+    "bk.rpu": "bk.ru",
+    "au.coms": "au.com",
+    "onet.com.cpl": "onet.com.pl",
+    "odn.nep.jp": "odn.ne.jp",
+    # A wrong first letter, and short names below a country's ending.
+    "ziggx.nl": "ziggo.nl",
+    "palla.co.il": "walla.co.il",
+    "vtlen.pl": "tlen.pl",
+    "mwem.co.za": "mweb.co.za",
+    "za7q.ne.jp": "zaq.ne.jp",
+    # Only the period is in another place.
+    "w.ppl": "wp.pl",
+    "gm.xch": "gmx.ch",
+    "b.kru": "bk.ru",
+    # Providers of other countries, and short names.
+    "yhaoo.co.jp": "yahoo.co.jp",
+    "ezwed.ne.jp": "ezweb.ne.jp",
+    "nver.com": "naver.com",
+    "kpnmai.nl": "kpnmail.nl",
+    "suomi42.fi": "suomi24.fi",
+    "mynrt.com": "mynet.com",
+    "gmz.de": "gmx.de",
+    "wbe.de": "web.de",
+    "aok.com": "aol.com",
+    "163.cmo": "163.com",
+    "qqq.com": "qq.com",
+    "amail.com": "gmail.com",
+    "1gmail.com": "gmail.com",
+    "0utlook.com": "outlook.com",
+}
+# These accept mail, but are mistyped all the same.
+TYPOS_WITH_MAIL = {
+    "gmial.com": "gmail.com",
+    "gmai.com": "gmail.com",
+    "gmail.co": "gmail.com",
+    "gmail.cm": "gmail.com",
+    "gnail.com": "gmail.com",
+    "hotmial.com": "hotmail.com",
+    "hotmai.com": "hotmail.com",
+    "yaho.com": "yahoo.com",
+    "yahooo.com": "yahoo.com",
+    "outlok.com": "outlook.com",
+    "icloud.co": "icloud.com",
+}
+LEGITIMATE = (
+    *("gmail.com", "googlemail.com", "hotmail.de", "hotmail.se", "outlook.jp", "yahoo.ie"),
+    *(
+        "y7mail.com",
+        "ymail.com",
+        "mail.com",
+        "email.com",
+        "gmx.ch",
+        "gmx.co.uk",
+        "aol.de",
+        "me.com",
+    ),
+    *("mailw.com", "cloud.com", "live.dk", "proton.me", "pm.me", "hey.com", "fastmail.com"),
+    *("company.co", "shop.cm", "startup.io", "office.gov.in", "school.ac.uk", "acme.com", "t.co"),
+    *("emails.com", "gmails.com", "mymail.com", "hmail.com", "tmail.com", "hotmailbox.org"),
+    *("yahoo-inc.com", "outlooks.org", "lookout.com", "inbox.com", "mailbox.org", "mail.ru"),
+    *("gail.com", "protomail.com", "outlook.co", "example.com"),
+    *("indra.com", "wella.com", "telit.com", "enpal.com", "lesta.ru", "arcos.de", "africa.com"),
+    *("duck.com", "mozmail.com", "anonaddy.me", "aim.com", "att.com", "sky.de", "free.com"),
+)
+
+
+@pytest.mark.parametrize(("domain", "suggestion"), TYPOS_WITHOUT_MAIL.items())
+def test_domain_without_mail_is_corrected(domain: str, suggestion: str) -> None:
+    assert suggest_domain(domain, DATA, accepts_mail=False) == suggestion
+
+
+@pytest.mark.parametrize(("domain", "suggestion"), TYPOS_WITH_MAIL.items())
+def test_typo_of_a_famous_provider_is_corrected_even_if_it_accepts_mail(
+    domain: str, suggestion: str
+) -> None:
+    assert suggest_domain(domain, DATA, accepts_mail=True) == suggestion
+    assert suggest_domain(domain, DATA, accepts_mail=None) == suggestion
+
+
+@pytest.mark.parametrize("domain", LEGITIMATE)
+def test_legitimate_domain_that_accepts_mail_is_not_corrected(domain: str) -> None:
+    assert suggest_domain(domain, DATA, accepts_mail=True) is None
+    assert suggest_domain(domain, DATA, accepts_mail=None) is None
+
+
+def test_well_known_domain_is_never_corrected() -> None:
+    for domain in DATA.free_providers | DATA.relays:
+        assert suggest_domain(domain, DATA, accepts_mail=False) is None, domain
+
+
+@pytest.mark.parametrize(
+    "domain",
+    [
+        *("quarterly-report.com", "acme.co", "qz.com", "zebra.org", "my-shop.de", "example.con"),
+        *("co.uk.uk", "com.com", "a.b.de", "example.com.com", "yahoo.com.zr", "yahoo.qt"),
+        # Short names of smaller providers, and two typos in a short name.
+        *("ice.com", "toms.com", "yarbo.com", "goal.com", "kimz.com", "wpost.xyz"),
+        # A provider's name, or a word, with the ending of another country.
+        *("outlook.nl", "hotmail.us", "yahoo.fm", "yahoo.eu", "protonmail.ca"),
+        *("live.gr", "live.us", "free.de"),
+        # A likely typo of one provider, and a less likely one of a better-known provider.
+        *("yandex.au", "mail.au", "vtt.net", "tac.com", "caiway.nt", "yahoo.co.is"),
+        # A digit before a provider's domain.
+        *("1mail.com", "9mail.com"),
+        # A provider's domain in a country, or a slip in a better-known one.
+        *("yahoo.tr", "hotmail.co.hk", "yahoo.com.gr", "yahoo.com.be"),
+        # Providers of several countries have this name.
+        *("orange.xqz", "posteo.xqz", "netzero.eom"),
+    ],
+)
+def test_ambiguous_domain_is_not_corrected(domain: str) -> None:
+    assert suggest_domain(domain, DATA, accepts_mail=False) is None
+
+
+def test_domain_at_a_providers_own_hosts_is_not_corrected(
+    engine: Engine, fake_dns: FakeDns
+) -> None:
+    """The mail host shows that the domain is Microsoft's own, though no data file lists it."""
+    fake_dns.add_mail_domain("hotmaill.com", "hotmaill-com.olc.protection.outlook.com")
+    assert engine.check("jane@hotmaill.com").did_you_mean is None
+
+
+def test_typo_that_accepts_mail_is_risky_and_gets_a_full_address_suggested(
+    engine: Engine, fake_dns: FakeDns
+) -> None:
+    fake_dns.add_mail_domain("gmial.com")
+    finding = engine.check("Jane.Doe+news@GMIAL.com")
+    assert (finding.verdict, finding.reasons) == ("risky", ("possible_typo",))
+    assert finding.did_you_mean == "Jane.Doe+news@gmail.com"
+    assert finding.accept_for_signup
+
+
+def test_nonexistent_typo_gets_a_suggestion_with_its_verdict(engine: Engine) -> None:
+    finding = engine.check("jane@gmail.con")
+    assert finding.reasons == ("domain_not_found", "possible_typo")
+    assert finding.did_you_mean == "jane@gmail.com"
+
+
+@pytest.mark.parametrize(
+    ("text", "suggestion"),
+    [
+        ("jane@gmail,com", "jane@gmail.com"),
+        ("jane@shop,co,uk", "jane@shop.co.uk"),
+        ("jane@gmail", "jane@gmail.com"),
+        ("jane@gmailcom", "jane@gmail.com"),
+        ("jane@hotmial", "jane@hotmail.com"),
+        ("jane@comcast", "jane@comcast.net"),
+        ("jane@yahoofr", "jane@yahoo.fr"),
+        ("jane@gmxde", "jane@gmx.de"),
+        ("jane@mailcom", "jane@mail.com"),
+        ("jane@hotmailcouk", "jane@hotmail.co.uk"),
+        ("jane@docomonejp", "jane@docomo.ne.jp"),
+        ("jane@gmialcom", "jane@gmail.com"),
+        ("jane@gmailfr", None),
+        ("jane@telecom", None),
+        ("jane@ymail", "jane@ymail.com"),
+        # Words, and names of several providers.
+        *((f"jane@{word}", None) for word in ("mail", "email", "tmail", "hmail", "inbox", "ail")),
+        (" jane@shop.com ", "jane@shop.com"),
+        ("jane@shop.com\n", "jane@shop.com"),
+        ("jane@shop.com.", "jane@shop.com"),
+        ("jane@shop..com", "jane@shop.com"),
+        ("jane@@shop.com", "jane@shop.com"),
+        ("jane @ shop.com", "jane@shop.com"),
+        ("jane@shop .com", "jane@shop.com"),
+        ("jane@shop.com,", "jane@shop.com"),
+        ("Jane Doe <jane@shop.com>", "jane@shop.com"),
+        ("Doe, Jane <Jane@Shop.com>;", "Jane@shop.com"),
+        ("<jane@shop.com>", "jane@shop.com"),
+        ("'jane@shop.com'", "jane@shop.com"),
+        ("mailto:jane@shop.com", "jane@shop.com"),
+        ("jane(work)@shop.com", "jane@shop.com"),
+        ('"jane"@shop.com', "jane@shop.com"),
+        ("jane\uff20shop.com", "jane@shop.com"),
+        ("jane[at]shop.com", "jane@shop.com"),
+        ("jane\u200b@shop.com", "jane@shop.com"),
+        ("jane.@gmail.com", "jane@gmail.com"),
+        ("jane@gmial,com", "jane@gmail.com"),
+        ("jane@shop,con", "jane@shop.com"),
+        ("jane@shop.co,uk", "jane@shop.co.uk"),
+        ("jane@gmail:com", "jane@gmail.com"),
+        ("jane@gmail com", "jane@gmail.com"),
+        ("jane at gmail.com", "jane@gmail.com"),
+        ("\u201cjane@gmail.com\u201d", "jane@gmail.com"),
+        ("jane@localhost", None),
+        ("jane.@münchen.con", "jane@münchen.com"),
+        ("jane@shop.com work", None),
+        ("jane@shop.com, Inc", None),
+        ("jane@shop,de jane", None),
+        ("jane@gmail.com,bob.com", None),
+        ("jane@example,com", None),
+        ("jane@shop.com\r\nRCPT TO:<joe@other.com>", None),
+        ("jane@shop.com <joe@other.com>", None),
+        ("jane@a\u200db,com", None),
+        ("jane", None),
+        ("@gmail.com", None),
+        ("jane@", None),
+        ("jane doe@shop.com", None),
+        ("jane@shop.com,joe@shop.com", None),
+        ("jane@shop.com\r\nBcc: joe@shop.com", None),
+        ("jane@[8.8.8.8]", None),
+        ("jane@8.8.8.8", None),
+        (f"jane@{'a' * 64}.com", None),
+        ("a" * 300 + "@gmail,com", None),
+    ],
+)
+def test_invalid_syntax_is_repaired_only_when_certain(text: str, suggestion: str | None) -> None:
+    finding = Engine().check(text)
+    assert (finding.reason, finding.did_you_mean) == ("invalid_syntax", suggestion)
+
+
+def test_suggestion_that_is_too_long_is_dropped(engine: Engine) -> None:
+    """The corrected domain is one letter longer, which makes the address too long."""
+    domain = f"{'b' * 62}.{'b' * 60}.{'b' * 60}.co.u"
+    finding = engine.check(f"{'a' * 64}@{domain}")
+    assert (finding.reason, finding.did_you_mean) == ("domain_not_found", None)

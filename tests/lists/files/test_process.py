@@ -1,0 +1,288 @@
+"""The process that reads files: its rows, its limits and its end."""
+
+import io
+import logging
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import BinaryIO
+
+import pytest
+
+from lists.files.errors import UnreadableFile
+from lists.files.formats import NO_HINTS, FileKind, Hints
+from lists.files.frames import MAX_FRAME_SIZE, FrameReader
+from lists.files.process import DEFAULT_PROCESS_LIMITS, ProcessLimits, open_file
+from tests.lists.files.spreadsheets import build_table, build_xlsx, row_xml
+
+MEGABYTE = 1 << 20
+
+
+@contextmanager
+def stored(data: bytes) -> Iterator[BinaryIO]:
+    with tempfile.TemporaryFile() as file:
+        file.write(data)
+        yield file
+
+
+def read(
+    data: bytes, hints: Hints = NO_HINTS, limits: ProcessLimits = DEFAULT_PROCESS_LIMITS
+) -> list[list[str]]:
+    with stored(data) as file, open_file(file, hints, limits) as reader:
+        return [row for rows in reader.chunks() for row in rows]
+
+
+def refuse(data: bytes, limits: ProcessLimits = DEFAULT_PROCESS_LIMITS) -> UnreadableFile:
+    with pytest.raises(UnreadableFile) as error:
+        read(data, limits=limits)
+    return error.value
+
+
+def is_running(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def is_at_work(pid: int) -> bool:
+    """Whether a process that is not our child is there and no zombie."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2][0] not in "ZX"
+    except FileNotFoundError:
+        return False
+
+
+def test_rows_arrive_in_batches_of_a_thousand() -> None:
+    data = "".join(f"{number},Jané\n" for number in range(2500)).encode()
+    with stored(data) as file, open_file(file) as reader:
+        batches = list(reader.chunks())
+    assert reader.format.delimiter == ","
+    assert [len(rows) for rows in batches] == [1000, 1000, 500]
+    assert [row for rows in batches for row in rows] == [[str(n), "Jané"] for n in range(2500)]
+
+
+def test_rows_of_a_spreadsheet_arrive() -> None:
+    rows = [[f"jane{number}@shop.example", "Jané"] for number in range(1500)]
+    with stored(build_table(rows)) as file, open_file(file) as reader:
+        assert (reader.format.kind, reader.format.sheets) == (FileKind.XLSX, ("Sheet1",))
+        assert [row for batch in reader.chunks() for row in batch] == rows
+
+
+def test_hints_reach_the_process() -> None:
+    hints = Hints("text/csv; charset=iso-8859-2", ";")
+    assert read("ő;b,c\n".encode("iso-8859-2"), hints) == [["ő", "b,c"]]
+
+
+def test_large_rows_arrive_in_chunks_of_a_megabyte() -> None:
+    line = ",".join(["x" * 9_000] * 100)
+    rows = read(("a,b\n" + f"{line}\n" * 20).encode())
+    assert [len(cells) for cells in rows] == [2, *[100] * 20]
+
+
+@pytest.mark.parametrize(
+    ("data", "code", "details"),
+    [
+        (b"%PDF-1.7", "pdf", {}),
+        (b'a,b\nc,d\n"e,f', "unclosed_quote", {"line": 3}),
+        (b"a,b\n" * 3000 + b'"e,f', "unclosed_quote", {"line": 3001}),
+        (b",\n,\n", "no_rows", {}),
+        (build_xlsx({"Sheet1": ""}), "no_rows", {}),
+        (
+            build_table([["a"], ["x" * 1_000_001]]),
+            "row_too_long",
+            {"row": 2, "limit": 1_000_000},
+        ),
+        (
+            b"a,b\n" + b'"x\n",' * 1_001,
+            "too_many_columns",
+            {"row": 2, "columns": 1_001, "limit": 1_000},
+        ),
+        (
+            build_table([["jane@shop.example", *[""] * 16_382, "x"]]),
+            "too_many_columns",
+            {"row": 1, "columns": 16_384, "limit": 1_000},
+        ),
+    ],
+)
+def test_error_of_the_process_is_raised_here(
+    data: bytes, code: str, details: dict[str, int]
+) -> None:
+    error = refuse(data)
+    assert (error.code, error.details) == (code, details)
+
+
+def test_spreadsheet_with_two_distant_cells_needs_too_much_memory() -> None:
+    """Such a sheet is a few hundred bytes in the file and 17 billion cells in memory."""
+    rows = row_xml(1, ["jane@shop.example"])
+    rows += '<row r="1048576"><c r="XFD1048576"><v>1</v></c></row>'
+    assert refuse(build_xlsx({"Sheet1": rows})).code == "out_of_memory"
+
+
+def test_archive_that_claims_too_small_sizes_is_stopped_by_the_limits() -> None:
+    rows = "".join(row_xml(number, ["x" * 1000]) for number in range(1, 100_001))
+    data = bytearray(build_xlsx({"Sheet1": rows}))
+    entry = data.rindex(b"PK\x01\x02")
+    data[entry + 24 : entry + 28] = (1000).to_bytes(4, "little")
+    assert refuse(bytes(data), replace(DEFAULT_PROCESS_LIMITS, memory=200 * MEGABYTE)).code in (
+        "out_of_memory",
+        "damaged_spreadsheet",
+    )
+
+
+def test_memory_limit_is_an_error_of_its_own() -> None:
+    rows = [[f"jane{number}@shop.example", "x" * 2000] for number in range(20_000)]
+    error = refuse(build_table(rows), replace(DEFAULT_PROCESS_LIMITS, memory=60 * MEGABYTE))
+    assert error.code == "out_of_memory"
+    assert "Save it as CSV" in error.message
+
+
+def test_cpu_limit_ends_the_process() -> None:
+    error = refuse(b"a,b\n" + b"\n" * 40_000_000, replace(DEFAULT_PROCESS_LIMITS, cpu_seconds=1))
+    assert error.code == "took_too_long"
+
+
+def test_silent_process_is_given_up() -> None:
+    with stored(b"a,b\n" * 2_000_000) as file, open_file(file) as reader:
+        os.kill(reader._process.pid, signal.SIGSTOP)
+        reader._frames._wait_seconds = 0.2
+        with pytest.raises(UnreadableFile) as error:
+            list(reader.chunks())
+    assert error.value.code == "took_too_long"
+    assert not is_running(reader._process.pid)
+
+
+def test_killed_process_is_an_error_and_no_short_list() -> None:
+    with stored(b"a,b\n" * 2_000_000) as file, open_file(file) as reader:
+        batches = reader.chunks()
+        next(batches)
+        os.kill(reader._process.pid, signal.SIGKILL)
+        with pytest.raises(UnreadableFile) as error:
+            list(batches)
+    assert error.value.code == "out_of_memory"
+
+
+def test_process_that_ends_for_no_known_reason_is_our_error(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    with stored(b"a,b\n" * 2_000_000) as file, open_file(file) as reader:
+        os.kill(reader._process.pid, signal.SIGUSR1)
+        with caplog.at_level(logging.ERROR), pytest.raises(UnreadableFile) as error:
+            list(reader.chunks())
+    assert error.value.code == "reading_failed"
+    assert "ended with code -10" in caplog.text
+
+
+@pytest.mark.parametrize("stop", [signal.SIGTERM, signal.SIGINT])
+def test_only_its_parent_stops_the_process(stop: signal.Signals) -> None:
+    """Otherwise a deployment would look like a file that can't be read."""
+    with stored(b"a,b\n" * 500_000) as file, open_file(file) as reader:
+        os.kill(reader._process.pid, stop)
+        assert sum(map(len, reader.chunks())) == 500_000
+
+
+def test_bug_in_the_process_is_logged_without_its_data(caplog: pytest.LogCaptureFixture) -> None:
+    read_end, write_end = os.pipe()
+    os.close(write_end)
+    with (
+        os.fdopen(read_end, "rb") as pipe,
+        caplog.at_level(logging.ERROR),
+        pytest.raises(UnreadableFile) as error,
+        # A pipe can't seek, which the process doesn't expect.
+        open_file(pipe),
+    ):
+        pass
+    assert error.value.code == "reading_failed"
+    assert "failed: UnsupportedOperation in " in caplog.text
+
+
+def test_leaving_early_ends_the_process() -> None:
+    with stored(b"a,b\n" * 2_000_000) as file, open_file(file) as reader:
+        next(reader.chunks())
+    assert not is_running(reader._process.pid)
+
+
+def test_process_ends_if_its_reader_is_gone() -> None:
+    with stored(b"a,b\n" * 2_000_000) as file, open_file(file) as reader:
+        assert reader._process.stdout is not None
+        reader._process.stdout.close()
+        assert reader._process.wait(timeout=60) != 0
+
+
+def test_process_ends_with_a_parent_that_is_killed(tmp_path: Path) -> None:
+    path = tmp_path / "list.csv"
+    path.write_bytes(b"a,b\n" * 2_000_000)
+    code = (
+        "import sys, time; from lists.files.process import open_file\n"
+        f"context = open_file(open({str(path)!r}, 'rb'))\n"
+        "reader = context.__enter__()\n"
+        "print(reader._process.pid, flush=True); time.sleep(600)"
+    )
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE) as parent:
+        assert parent.stdout is not None
+        pid = int(parent.stdout.readline())
+        # A stopped process doesn't notice that its pipe is closed.
+        os.kill(pid, signal.SIGSTOP)
+        parent.kill()
+    deadline = time.monotonic() + 60
+    while is_at_work(pid) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert not is_at_work(pid)
+
+
+def test_process_knows_no_secrets(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SECRET_KEY", "not-for-the-child")
+    with stored(b"a,b\n" * 2_000_000) as file, open_file(file) as reader:
+        environment = Path(f"/proc/{reader._process.pid}/environ").read_bytes()
+        limits = Path(f"/proc/{reader._process.pid}/limits").read_text()
+    names = {entry.partition(b"=")[0] for entry in environment.split(b"\0") if entry}
+    assert names <= {b"PATH", b"PYTHONPATH", b"LD_LIBRARY_PATH"}
+    values = {line[:25].strip(): line[25:].split()[0] for line in limits.splitlines()}
+    assert values["Max address space"] == str(DEFAULT_PROCESS_LIMITS.memory)
+    assert values["Max core file size"] == values["Max file size"] == "0"
+
+
+def test_process_loads_neither_django_nor_the_engine() -> None:
+    code = (
+        "import sys, lists.files.__main__ as main; print(sorted("
+        "{name.partition('.')[0] for name in sys.modules} & {'django', 'gevent', 'psycopg'}"
+        " | {name for name in sys.modules if name.startswith('engine')}))"
+    )
+    output = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert output.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize(
+    ("content", "error"),
+    [
+        (b"", EOFError),
+        (b"\0\0", EOFError),
+        (b"\0\0\0\x09{}", EOFError),
+        (b"\0\0\0\x02[]", ValueError),
+        (b"\0\0\0\x02{]", ValueError),
+        ((MAX_FRAME_SIZE + 1).to_bytes(4, "big"), ValueError),
+        (b"Traceback (most recent call last):", ValueError),
+    ],
+)
+def test_what_is_no_frame_is_refused(content: bytes, error: type[Exception]) -> None:
+    read_end, write_end = os.pipe()
+    with os.fdopen(read_end, "rb"):
+        os.write(write_end, content)
+        os.close(write_end)
+        with pytest.raises(error):
+            FrameReader(read_end, 5.0).read()
+
+
+def test_file_needs_a_descriptor() -> None:
+    with pytest.raises(io.UnsupportedOperation), open_file(io.BytesIO(b"a")):
+        pass

@@ -1,0 +1,307 @@
+"""Starting, pausing, resuming and canceling lists through the API, from upload to download."""
+
+import json
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from accounts.models import Account, AuditEntry
+from apikeys.models import ApiKey
+from credits import services as credit_services
+from credits.models import Wallet
+from credits.wallet.books import find_discrepancies
+from lists.models import AddressList
+from lists.models.states import ListState
+from lists.processing.running import work_once
+from tests.lists.results_factory import CSV, make_ready_list, set_state
+from tests.lists.uploads import parse, upload_and_parse
+from tests.support.api_client import ApiClient, error_code
+
+pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
+
+# Syntax errors and localhost need no DNS, and cost credits unlike the sandbox.
+BILLED = b"email\nno-at-end@\njane@localhost\ndeliverable@sandbox.test\n@shop.example\n"
+
+
+def act(
+    caller: ApiClient, address_list: AddressList, action: str, body: Any = None, **headers: str
+) -> Any:
+    content = b"" if body is None else json.dumps(body).encode()
+    return caller.call("POST", f"/v1/lists/{address_list.public_id}/{action}", content, **headers)
+
+
+def work() -> None:
+    while work_once():
+        pass
+
+
+def wallet(account: Account) -> tuple[int, int]:
+    assert list(find_discrepancies()) == []
+    found = Wallet.objects.get(account=account)
+    return found.balance, found.held
+
+
+class TestStart:
+    def test_started_list_is_queued_and_holds_its_price(
+        self, caller: ApiClient, account: Account
+    ) -> None:
+        balance, _ = wallet(account)
+        made = make_ready_list(account)
+        started = act(caller, made, "start").json()
+        assert (started["id"], started["state"]) == (made.public_id, "queued")
+        assert started["credits"] == {"at_most": 4, "held": 4, "charged": 0}
+        assert wallet(account) == (balance - 4, 4)
+
+    def test_list_runs_to_the_download(self, caller: ApiClient, account: Account) -> None:
+        balance, _ = wallet(account)
+        made = make_ready_list(account, BILLED)
+        assert act(caller, made, "start", {}).status_code == 200
+        work()
+        shown = caller.get(f"/v1/lists/{made.public_id}").json()
+        assert shown["state"] == "completed"
+        assert shown["verdicts"]["undeliverable"] == 3
+        # The sandbox is free.
+        assert shown["credits"] == {"at_most": 4, "held": 0, "charged": 3}
+        assert wallet(account) == (balance - 3, 0)
+        download = caller.get(f"/v1/lists/{made.public_id}/download")
+        text = b"".join(download.streaming_content).decode()
+        assert [line.split(",")[1] for line in text.splitlines()] == [
+            *("ev_verdict", "undeliverable", "undeliverable", "deliverable", "undeliverable"),
+        ]
+        assert caller.get(f"/v1/lists/{made.public_id}/results").json()["next"] is None
+
+    def test_another_column_is_counted_before_the_list_starts(
+        self, caller: ApiClient, account: Account
+    ) -> None:
+        content = b"email,other\nrisky@sandbox.test,deliverable@sandbox.test\n"
+        made = make_ready_list(account, content)
+        started = act(caller, made, "start", {"column": 1}).json()
+        assert (started["state"], started["column"], started["counts"]) == ("parsing", 1, None)
+        work()
+        rows = caller.get(f"/v1/lists/{made.public_id}/results").json()["data"]
+        assert [row["result"]["email"] for row in rows] == ["deliverable@sandbox.test"]
+
+    def test_started_list_cannot_be_started_again(
+        self, caller: ApiClient, account: Account
+    ) -> None:
+        made = make_ready_list(account)
+        assert act(caller, made, "start").status_code == 200
+        response = act(caller, made, "start")
+        assert (response.status_code, error_code(response)) == (409, "invalid_state")
+        assert response.json()["error"]["details"] == {"state": "queued"}
+        assert wallet(account)[1] == 4
+
+    def test_retry_with_the_same_idempotency_key_returns_the_first_response(
+        self, caller: ApiClient, account: Account
+    ) -> None:
+        made = make_ready_list(account)
+        key = {"Idempotency_Key": "start-1"}
+        first = act(caller, made, "start", {"max_credits": 4}, **key)
+        work()
+        again = act(caller, made, "start", {"max_credits": 4}, **key)
+        assert (again.status_code, again.content) == (200, first.content)
+        assert again.headers["Idempotent-Replayed"] == "true"
+        assert "Idempotent-Replayed" not in first.headers
+        for other in (
+            act(caller, made, "start", {"max_credits": 5}, **key),
+            act(caller, make_ready_list(account), "start", {"max_credits": 4}, **key),
+        ):
+            assert (other.status_code, error_code(other)) == (422, "idempotency_key_reused")
+        assert error_code(act(caller, made, "start", {"max_credits": 4})) == "invalid_state"
+
+    def test_refusal_is_not_stored_for_the_idempotency_key(
+        self, caller: ApiClient, account: Account
+    ) -> None:
+        made = make_ready_list(account)
+        key = {"Idempotency_Key": "start-1"}
+        assert act(caller, made, "start", {"max_credits": 3}, **key).status_code == 402
+        assert act(caller, made, "start", {"max_credits": 4}, **key).status_code == 200
+
+    def test_list_with_few_addresses_must_be_confirmed(
+        self, caller: ApiClient, account: Account
+    ) -> None:
+        content = CSV.replace(b"Risky", b"risky@sandbox.test")
+        made = make_ready_list(account, content, column=0)
+        response = act(caller, made, "start")
+        assert (response.status_code, error_code(response)) == (409, "confirmation_required")
+        error = response.json()["error"]
+        assert error["param"] == "column"
+        assert error["details"] == {"rows": 7, "not_address": 6}
+        assert act(caller, made, "start", {"confirm": True}).json()["state"] == "queued"
+
+    def test_column_without_addresses_cannot_be_started(
+        self, caller: ApiClient, account: Account
+    ) -> None:
+        made = make_ready_list(account, CSV, column=0)
+        response = act(caller, made, "start", {"confirm": True})
+        assert (response.status_code, error_code(response)) == (409, "invalid_state")
+        assert "The column has no addresses. Choose another" in response.json()["error"]["message"]
+        assert act(caller, made, "start", {"column": 1}).json()["state"] == "parsing"
+
+    def test_column_that_does_not_exist_is_refused(
+        self, caller: ApiClient, account: Account
+    ) -> None:
+        made = make_ready_list(account)
+        response = act(caller, made, "start", {"column": 5})
+        assert (response.status_code, error_code(response)) == (400, "invalid_field")
+        error = response.json()["error"]
+        assert (error["param"], error["details"]) == ("column", {"columns": 5})
+        assert "the file has 5 columns" in error["message"]
+
+    def test_file_is_read_again_with_another_encoding(
+        self, caller: ApiClient, account: Account
+    ) -> None:
+        content = "имя,email\nЖ,deliverable@sandbox.test\n".encode("cp1251")
+        made = upload_and_parse(account, content)
+        path = f"/v1/lists/{made.public_id}"
+        assert caller.get(f"{path}/preview").json()["encoding_confidence"] == "unsure"
+        response = act(caller, made, "start")
+        assert (response.status_code, error_code(response)) == (409, "confirmation_required")
+        assert response.json()["error"]["param"] == "encoding"
+        assert error_code(act(caller, made, "start", {"encoding": "klingon"})) == "invalid_field"
+        assert act(caller, made, "start", {"encoding": "latin-1"}).json()["state"] == "parsing"
+        AddressList.objects.update(starts_when_ready=False)
+        parse()
+        assert act(caller, made, "start", {"encoding": "windows-1251"}).status_code == 200
+        work()
+        assert caller.get(path).json()["state"] == "completed"
+        download = b"".join(caller.get(f"{path}/download").streaming_content).decode()
+        assert "имя,email" in download
+
+    def test_addresses_are_extracted_if_asked(self, caller: ApiClient, account: Account) -> None:
+        made = upload_and_parse(account, "Jane <deliverable@sandbox.test>\nx@,y@\n")
+        path = f"/v1/lists/{made.public_id}"
+        assert caller.get(f"{path}/preview").json()["extractable"] == 1
+        assert act(caller, made, "start", {"extract": True}).json()["state"] == "parsing"
+        work()
+        first = caller.get(f"{path}/results").json()["data"][0]["result"]
+        assert (first["email"], first["verdict"]) == ("deliverable@sandbox.test", "deliverable")
+        download = b"".join(caller.get(f"{path}/download").streaming_content).decode()
+        assert "Jane <deliverable@sandbox.test>," in download
+
+    def test_price_above_the_balance_is_refused(self, caller: ApiClient, account: Account) -> None:
+        balance, _ = wallet(account)
+        credit_services.deduct(account=account, amount=balance - 3, reason="Test", actor=None)
+        response = act(caller, make_ready_list(account), "start")
+        assert (response.status_code, error_code(response)) == (402, "insufficient_credits")
+        assert response.json()["error"]["details"]["required"] == 4
+
+    def test_price_above_max_credits_is_refused(self, caller: ApiClient, account: Account) -> None:
+        made = make_ready_list(account)
+        response = act(caller, made, "start", {"max_credits": 3})
+        assert (response.status_code, error_code(response)) == (402, "max_credits_exceeded")
+        assert response.json()["error"]["param"] == "max_credits"
+        assert act(caller, made, "start", {"max_credits": 4}).status_code == 200
+
+    @pytest.mark.parametrize(
+        ("body", "param"),
+        [
+            ({"column": -1}, "column"),
+            ({"column": "email"}, "column"),
+            ({"column": True}, "column"),
+            ({"column": 16_384}, "column"),
+            ({"max_credits": 0}, "max_credits"),
+            ({"max_credits": 1.5}, "max_credits"),
+            ({"confirm": "yes"}, "confirm"),
+            ({"confirm": None}, "confirm"),
+        ],
+    )
+    def test_wrong_field_is_refused(
+        self, caller: ApiClient, account: Account, body: dict[str, object], param: str
+    ) -> None:
+        made = make_ready_list(account)
+        response = act(caller, made, "start", body)
+        assert (response.status_code, error_code(response)) == (400, "invalid_field")
+        assert response.json()["error"]["param"] == param
+        assert AddressList.objects.get(pk=made.pk).state == ListState.READY
+
+    @pytest.mark.parametrize("action", ["start", "pause", "resume", "finish", "cancel", "sample"])
+    def test_unknown_field_is_refused(
+        self, caller: ApiClient, account: Account, action: str
+    ) -> None:
+        response = act(caller, make_ready_list(account), action, {"columns": 1})
+        assert (response.status_code, error_code(response)) == (400, "unknown_field")
+        error = response.json()["error"]
+        assert error["param"] == "columns"
+        has_fields = "only these fields: " in error["message"]
+        assert has_fields if action == "start" else "accepts no fields." in error["message"]
+
+    @pytest.mark.parametrize("action", ["start", "pause", "resume", "finish", "cancel", "sample"])
+    def test_body_must_be_an_object(self, caller: ApiClient, account: Account, action: str) -> None:
+        response = act(caller, make_ready_list(account), action, [1])
+        assert (response.status_code, error_code(response)) == (400, "invalid_field")
+
+
+class TestLaterActions:
+    def test_paused_list_does_nothing_until_it_is_resumed(
+        self, caller: ApiClient, account: Account
+    ) -> None:
+        made = make_ready_list(account)
+        act(caller, made, "start")
+        paused = act(caller, made, "pause").json()
+        assert (paused["state"], paused["credits"]["held"]) == ("paused", 4)
+        work()
+        assert caller.get(f"/v1/lists/{made.public_id}").json()["progress"]["checked"] == 0
+        assert act(caller, made, "resume").json()["state"] == "queued"
+        work()
+        assert caller.get(f"/v1/lists/{made.public_id}").json()["state"] == "completed"
+
+    def test_list_whose_unknown_addresses_are_checked_again_can_be_finished(
+        self, caller: ApiClient, account: Account
+    ) -> None:
+        now = timezone.now()
+        made = make_ready_list(account)
+        assert error_code(act(caller, made, "finish")) == "invalid_state"
+        set_state(made, ListState.RECHECKING, results_at=now, recheck_at=now, rechecks=1)
+        shown = caller.get(f"/v1/lists/{made.public_id}").json()
+        assert shown["results_at"] == shown["progress"]["recheck_at"]
+        assert shown["progress"]["rechecks_end_at"] > shown["results_at"]
+        finished = act(caller, made, "finish").json()
+        assert finished["state"] == "completed"
+        assert finished["progress"]["rechecks_end_at"] is None
+
+    def test_canceled_list_returns_its_credits(self, caller: ApiClient, account: Account) -> None:
+        balance, _ = wallet(account)
+        made = make_ready_list(account)
+        act(caller, made, "start")
+        canceled = act(caller, made, "cancel").json()
+        assert canceled["state"] == "canceled"
+        assert canceled["finished_at"]
+        assert canceled["expires_at"]
+        assert wallet(account) == (balance, 0)
+
+    def test_deleting_a_started_list_returns_its_credits(
+        self, caller: ApiClient, account: Account
+    ) -> None:
+        balance, _ = wallet(account)
+        made = make_ready_list(account)
+        act(caller, made, "start")
+        assert caller.call("DELETE", f"/v1/lists/{made.public_id}").status_code == 200
+        assert wallet(account) == (balance, 0)
+
+    @pytest.mark.parametrize("action", ["pause", "resume"])
+    def test_list_that_was_not_started_is_refused(
+        self, caller: ApiClient, account: Account, action: str
+    ) -> None:
+        response = act(caller, make_ready_list(account), action)
+        assert (response.status_code, error_code(response)) == (409, "invalid_state")
+        assert response.json()["error"]["details"] == {"state": "ready"}
+
+    def test_completed_list_cannot_be_canceled(self, caller: ApiClient, account: Account) -> None:
+        made = make_ready_list(account)
+        act(caller, made, "start")
+        work()
+        response = act(caller, made, "cancel")
+        assert (response.status_code, error_code(response)) == (409, "invalid_state")
+
+    def test_each_action_is_recorded_under_the_key(
+        self, caller: ApiClient, account: Account, key: ApiKey
+    ) -> None:
+        made = make_ready_list(account)
+        for action in ("start", "pause", "resume", "cancel"):
+            assert act(caller, made, action).status_code == 200
+        entries = AuditEntry.objects.filter(account=account, action__startswith="list.")
+        recorded = list(entries.order_by("pk").values_list("action", flat=True))
+        assert recorded[-4:] == ["list.started", "list.paused", "list.resumed", "list.canceled"]
+        assert key.name in str(entries.get(action="list.paused").actor_name)

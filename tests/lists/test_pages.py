@@ -1,0 +1,383 @@
+"""The page of a list in each state: what it says, what it offers, and to which roles."""
+
+from datetime import timedelta
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from accounts.models import Account, AuditEntry, User
+from accounts.roles import Role
+from apikeys.actor import Actor
+from credits.models import Pack, Wallet
+from lists.lifecycle import Start, start_list
+from lists.models import AddressList
+from lists.models.states import UNREAD, ListState
+from lists.results.downloads import MAX_XLSX_ROWS
+from lists.uploads.services import create_list
+from tests.conftest import make_member, signed_in
+from tests.lists.results_factory import make_list, make_ready_list, set_state
+
+pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
+
+PAGE = "/lists/"
+READERS = (Role.VIEWER, Role.BILLING)
+# A cell, a column and a domain of the list.
+CONTENTS = ("Doe, Jane", "deliverable@sandbox.test", "First rows")
+ACTIONS = ("column", "encoding", "sample", "start", "pause", "resume", "finish", "cancel", "delete")
+
+
+@pytest.fixture
+def browser(owner: User) -> Client:
+    return signed_in(owner)
+
+
+def url(address_list: AddressList, action: str = "") -> str:
+    return f"{PAGE}{address_list.public_id}/{action}"
+
+
+def show(browser: Client, address_list: AddressList) -> str:
+    response = browser.get(url(address_list))
+    assert response.status_code == 200
+    return " ".join(response.content.decode().split())
+
+
+def state_of(address_list: AddressList) -> str:
+    address_list.refresh_from_db()
+    return address_list.state
+
+
+def make_started(account: Account, state: ListState, **fields: object) -> AddressList:
+    address_list = make_ready_list(account)
+    set_state(address_list, ListState.READY, sandbox_addresses=0)
+    start_list(address_list=address_list, start=Start(), actor=None)
+    set_state(address_list, state, **fields)
+    return address_list
+
+
+MOVING = {ListState.QUEUED, ListState.RUNNING, ListState.RECHECKING}
+OFFERED = {
+    ListState.UPLOADING: {"delete"},
+    ListState.PARSING: {"delete"},
+    ListState.READY: {"start", "column", "delete"},
+    ListState.PAUSED: {"resume", "cancel", "delete", "download"},
+    **{state: {"pause", "cancel", "delete"} for state in MOVING},
+    ListState.RECHECKING: {"pause", "finish", "delete", "download"},
+    ListState.COMPLETED: {"download", "delete"},
+    ListState.CANCELED: {"download", "delete"},
+    ListState.FAILED: {"download", "delete"},
+    ListState.EXPIRED: {"delete"},
+}
+
+
+@pytest.mark.parametrize("state", ListState)
+def test_page_offers_what_the_state_allows(
+    browser: Client, account: Account, state: ListState
+) -> None:
+    address_list = make_list(account, state=state)
+    page = show(browser, address_list)
+    actions = ("download", *ACTIONS)
+    assert {name for name in actions if url(address_list, f"{name}/") in page} == OFFERED[state]
+    is_polled = url(address_list, f"progress/?phase={state}") in page
+    assert is_polled == (state in MOVING | {ListState.UPLOADING, ListState.PARSING})
+
+
+@pytest.mark.parametrize("state", ListState)
+@pytest.mark.parametrize("role", READERS)
+def test_reader_sees_the_counts_but_no_rows_and_no_actions(
+    account: Account, state: ListState, role: Role
+) -> None:
+    address_list = make_list(account, state=state)
+    page = show(signed_in(make_member(account, role)), address_list)
+    assert address_list.name in page
+    assert ("<dt>Rows</dt> <dd> 7 </dd>" in page) == (state not in UNREAD)
+    assert not [text for text in CONTENTS if text in page]
+    assert not [name for name in ("download", *ACTIONS) if url(address_list, f"{name}/") in page]
+
+
+@pytest.mark.parametrize("role", READERS)
+def test_reader_cannot_do_anything(account: Account, role: Role) -> None:
+    address_list = make_list(account)
+    browser = signed_in(make_member(account, role))
+    for action in ACTIONS:
+        assert browser.post(url(address_list, f"{action}/")).status_code == 403
+    assert browser.get(url(address_list, "download/"), DOWNLOAD).status_code == 403
+    assert browser.get(f"{PAGE}create/").status_code == 403
+    page = browser.get(PAGE).content.decode()
+    assert address_list.name in page
+    assert "New list" not in page
+
+
+def test_reader_without_lists_learns_who_uploads_them(account: Account) -> None:
+    page = signed_in(make_member(account, Role.VIEWER)).get(PAGE).content.decode()
+    assert "that an owner, admin, or developer uploads" in page
+    assert '<form method="post" enctype' not in page
+
+
+def test_list_of_another_account_is_not_found(account: Account, stranger: User) -> None:
+    address_list = make_list(account)
+    browser = signed_in(stranger)
+    for action in ("", "progress/", "download/", "cancel/", "delete/"):
+        assert browser.get(url(address_list, action)).status_code == 404
+    for action in ACTIONS:
+        assert browser.post(url(address_list, f"{action}/")).status_code == 404
+    assert state_of(address_list) == ListState.COMPLETED
+
+
+def test_list_is_paused_and_resumed(browser: Client, account: Account) -> None:
+    address_list = make_started(account, ListState.RUNNING)
+    browser.post(url(address_list, "pause/"))
+    assert state_of(address_list) == ListState.PAUSED
+    assert "If it isn&#x27;t resumed by" in show(browser, address_list)
+    browser.post(url(address_list, "resume/"))
+    assert state_of(address_list) == ListState.QUEUED
+
+
+def test_list_that_is_checked_again_says_until_when_and_can_be_finished(
+    browser: Client, account: Account
+) -> None:
+    address_list = make_started(account, ListState.RECHECKING, checked=4, unknown=4)
+    assert "4 unknown addresses are checked again until" in show(browser, address_list)
+    browser.post(url(address_list, "finish/"))
+    assert state_of(address_list) == ListState.COMPLETED
+
+
+def test_paused_list_says_why_we_paused_it(browser: Client, account: Account) -> None:
+    reason = "The credits held for this list were used by a refund."
+    error = {"error_code": "credits_deducted", "error_message": reason}
+    address_list = make_started(account, ListState.PAUSED, paused_at=timezone.now(), **error)
+    assert reason in show(browser, address_list)
+
+
+def test_canceling_asks_first_and_releases_the_credits(browser: Client, account: Account) -> None:
+    address_list = make_started(account, ListState.RUNNING)
+    question = browser.get(url(address_list, "cancel/")).content.decode()
+    assert "Credits that the list didn't use return to your balance." in question
+    assert state_of(address_list) == ListState.RUNNING
+    browser.post(url(address_list, "cancel/"))
+    assert state_of(address_list) == ListState.CANCELED
+    assert Wallet.objects.get(account=account).held == 0
+
+
+def test_deleting_asks_first_and_erases_the_list(browser: Client, account: Account) -> None:
+    address_list = make_started(account, ListState.RUNNING)
+    question = browser.get(url(address_list, "delete/")).content.decode()
+    assert "4 credits held for the list return to your balance." in question
+    response = browser.post(url(address_list, "delete/"), follow=True)
+    assert f"Deleted {address_list.name}." in response.content.decode()
+    assert not AddressList.objects.exists()
+    assert Wallet.objects.get(account=account).held == 0
+
+
+def test_action_that_came_too_late_says_so(browser: Client, account: Account) -> None:
+    address_list = make_list(account)
+    response = browser.post(url(address_list, "pause/"), follow=True)
+    assert b"The list has changed. This page shows its current state." in response.content
+    assert state_of(address_list) == ListState.COMPLETED
+
+
+def test_progress_is_a_fragment_until_the_phase_changes(browser: Client, account: Account) -> None:
+    address_list = make_started(account, ListState.RUNNING, checked=2, deliverable=2)
+    fragment = browser.get(url(address_list, "progress/?phase=running")).content.decode()
+    assert "2 of 4 addresses checked" in fragment
+    assert "data-poll-again" in fragment
+    assert "<html" not in fragment
+    set_state(address_list, ListState.COMPLETED)
+    fragment = browser.get(url(address_list, "progress/?phase=running")).content.decode()
+    assert "data-reload" in fragment
+
+
+def test_moving_page_has_a_link_to_refresh_without_javascript(
+    browser: Client, account: Account
+) -> None:
+    page = show(browser, make_started(account, ListState.RUNNING))
+    assert "<noscript><p><a href=" in page
+    assert "http-equiv" not in page
+
+
+def test_list_that_could_not_start_says_why(browser: Client, account: Account) -> None:
+    address_list = make_ready_list(account)
+    set_state(
+        address_list, ListState.READY, error_code="x", error_message="Your balance is too low."
+    )
+    assert "Your balance is too low." in show(browser, address_list)
+
+
+@pytest.mark.parametrize("role", [Role.DEVELOPER, Role.VIEWER])
+def test_completed_list_can_be_renamed_and_run_again(account: Account, role: Role) -> None:
+    address_list = make_list(account)
+    page = show(signed_in(make_member(account, role)), address_list)
+    for action in ("rename", "run-again"):
+        assert (url(address_list, f"{action}/") in page) == (role == Role.DEVELOPER)
+
+
+def test_list_beyond_the_balance_offers_a_pack_and_the_way_back(
+    browser: Client, account: Account
+) -> None:
+    address_list = make_ready_list(account)
+    set_state(address_list, ListState.READY, sandbox_addresses=0)
+    assert "Up to <strong>4</strong> of your" in show(browser, address_list)
+    Wallet.objects.filter(account=account).update(balance=1)
+    page = show(browser, address_list)
+    pack = Pack.objects.get(credits=1_000)
+    assert "You need 3 more credits." in page
+    assert f"/credits/packs/{pack.public_id}/?next={url(address_list)}" in page
+    assert url(address_list, "start/") not in page
+    developer = signed_in(make_member(account, Role.DEVELOPER))
+    page = show(developer, address_list)
+    assert "Ask an owner, admin, or billing member to buy credits." in page
+    assert "/credits/packs/" not in page
+
+
+def test_encoding_is_chosen_if_it_is_not_certain(browser: Client, account: Account) -> None:
+    text = "name,email\nZoë,zoe@shop.example\n"
+    assert "Encoding of the file" not in show(browser, make_ready_list(account, text.encode()))
+    address_list = make_ready_list(account, text.encode("cp1252"))
+    assert "Encoding of the file" in show(browser, address_list)
+    browser.post(url(address_list, "encoding/"), {"encoding": "mac-roman"})
+    assert state_of(address_list) == ListState.PARSING
+    assert address_list.encoding == "mac-roman"
+
+
+def test_unknown_encoding_is_an_error(browser: Client, account: Account) -> None:
+    address_list = make_ready_list(account, "name,email\nZoë,z@shop.example\n".encode("cp1252"))
+    form = {"encoding": "rot13"}
+    page = browser.post(url(address_list, "encoding/"), form, follow=True).content.decode()
+    assert "This encoding is unknown." in page
+    assert state_of(address_list) == ListState.READY
+
+
+def test_addresses_among_other_text_are_offered(browser: Client, account: Account) -> None:
+    rows = "Joe <joe@shop.example>\nJane <jane@shop.example>\njim@shop.example\n"
+    address_list = make_ready_list(account, f"email\n{rows}".encode())
+    assert "2 cells have an address among other text" in show(browser, address_list)
+    browser.post(url(address_list, "column/"), {"column": "0", "extract": "on"})
+    assert state_of(address_list) == ListState.PARSING
+    assert address_list.extracts_addresses
+    assert not address_list.starts_when_ready
+
+
+def test_results_have_reasons_and_say_why_no_row_is_safe(browser: Client, account: Account) -> None:
+    address_list = make_list(account)
+    why = "No mailbox was asked, so no row is marked safe to send. Use Deliverable."
+    set_state(address_list, ListState.COMPLETED, reasons={"domain_not_found": 3})
+    page = show(browser, address_list)
+    assert "Remove them. They would bounce." in page
+    assert why in page
+    assert 'value="safe"' not in page
+    set_state(address_list, ListState.COMPLETED, safe=2)
+    page = show(browser, address_list)
+    assert why not in page
+    assert 'value="safe"' in page
+
+
+def test_reader_sees_the_reasons_but_no_domains(account: Account) -> None:
+    address_list = make_list(account)
+    typos = {"gmial.com": {"count": 3, "suggestion": "gmail.com"}}
+    set_state(address_list, ListState.COMPLETED, reasons={"possible_typo": 3}, typos=typos)
+    page = show(signed_in(make_member(account, Role.VIEWER)), address_list)
+    assert "Use the suggestion" in page
+    assert "gmial.com" not in page
+
+
+DOWNLOAD = {"format": "csv", "filter": "all"}
+
+
+@pytest.mark.parametrize(
+    ("wanted", "rows"), [("all", 7), ("safe", 2), ("risky", 1), ("unknown", 1)]
+)
+def test_download_has_the_chosen_rows(
+    browser: Client, account: Account, wanted: str, rows: int
+) -> None:
+    address_list = make_list(account)
+    form = {"format": "jsonl", "filter": wanted}
+    response = browser.get(url(address_list, "download/"), form)
+    name = f"{address_list.name}-{wanted}.jsonl".replace("-all", "-results")
+    assert response.headers["Content-Disposition"] == f'attachment; filename="{name}"'
+    assert response.getvalue().count(b"\n") == rows
+
+
+def test_download_can_be_an_excel_file(browser: Client, account: Account) -> None:
+    address_list = make_list(account, state=ListState.PAUSED)
+    response = browser.get(url(address_list, "download/"), DOWNLOAD | {"format": "xlsx"})
+    assert response.headers["Content-Disposition"].endswith('-results.xlsx"')
+    assert response.headers["X-List-State"] == "paused"
+    assert response.getvalue().startswith(b"PK")
+    AddressList.objects.update(rows=MAX_XLSX_ROWS)
+    page = browser.get(url(address_list, "download/"), DOWNLOAD | {"format": "xlsx"}, follow=True)
+    assert "Download CSV instead." in page.content.decode()
+
+
+def test_download_can_keep_formulas(browser: Client, account: Account) -> None:
+    address_list = make_list(account, b"email,note\nrisky@sandbox.test,=1+A1\n")
+    for choice, cell in (("", "'=1+A1"), ("defuse", "'=1+A1"), ("keep", "=1+A1")):
+        form = DOWNLOAD | {"formulas": choice}
+        response = browser.get(url(address_list, "download/"), form)
+        assert f"risky@sandbox.test,{cell},risky" in response.getvalue().decode()
+
+
+@pytest.mark.parametrize(
+    ("line", "downloaded"),
+    [
+        ("name;email", "name;email;ev_verdict"),
+        ("name,email", "name,email,ev_verdict"),
+        ("name\temail", "name,email,ev_verdict"),
+    ],
+)
+def test_download_keeps_semicolons(
+    browser: Client, account: Account, line: str, downloaded: str
+) -> None:
+    content = f"{line}\n{line.replace('name', 'Jane').replace('email', 'jane@sandbox.test')}\n"
+    address_list = make_ready_list(account, content.encode())
+    set_state(address_list, ListState.PAUSED, checked=1, unknown=1)
+    response = browser.get(url(address_list, "download/"), DOWNLOAD)
+    assert response.getvalue().decode().removeprefix("\ufeff").startswith(downloaded)
+
+
+def test_download_has_the_chosen_columns(browser: Client, account: Account) -> None:
+    form = {**DOWNLOAD, "columns": ["canonical", "mx.provider"]}
+    response = browser.get(url(make_list(account), "download/"), form)
+    assert response.getvalue().split(b"\r\n")[0].endswith(b",ev_canonical,ev_mx_provider")
+
+
+def test_download_is_in_the_audit_log(browser: Client, account: Account, owner: User) -> None:
+    address_list = make_list(account)
+    browser.get(url(address_list, "download/"), DOWNLOAD)
+    entry = AuditEntry.objects.get(action="list.downloaded")
+    assert (entry.actor, entry.target) == (
+        owner,
+        f"{address_list.name} ({address_list.public_id})",
+    )
+
+
+@pytest.mark.parametrize("form", [{}, {"format": "xml", "filter": "all"}, {"format": "csv"}])
+def test_malformed_download_leads_to_the_page(
+    browser: Client, account: Account, form: dict[str, str]
+) -> None:
+    address_list = make_list(account)
+    response = browser.get(url(address_list, "download/"), form)
+    assert response.headers["Location"] == url(address_list)
+
+
+def test_running_list_is_not_downloaded(browser: Client, account: Account) -> None:
+    address_list = make_list(account, state=ListState.RUNNING)
+    response = browser.get(url(address_list, "download/"), DOWNLOAD)
+    assert response.headers["Location"] == url(address_list)
+
+
+def test_table_shows_every_list_newest_first(browser: Client, account: Account) -> None:
+    make_list(account, name="Old")
+    new = create_list(actor=Actor(account))
+    AddressList.objects.filter(pk=new.pk).update(
+        name="New", created_at=timezone.now() + timedelta(seconds=1)
+    )
+    page = " ".join(browser.get(PAGE).content.decode().split())
+    assert page.index(">New</a>") < page.index(">Old</a>")
+    assert "25.0% deliverable, 25.0% risky, 25.0% undeliverable, 25.0% unknown" in page
+
+
+def test_table_has_pages(browser: Client, account: Account) -> None:
+    for number in range(26):
+        account.lists.create(name=f"List {number}", state=ListState.COMPLETED)
+    assert b"Page 1 of 2" in browser.get(PAGE).content
+    assert b"List 0</a>" in browser.get(f"{PAGE}?page=2").content

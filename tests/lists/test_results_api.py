@@ -1,0 +1,136 @@
+"""GET /v1/lists/{id}/results: pages of rows, and the states in which there are any."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from accounts.models import Account
+from apikeys.actor import Actor
+from lists.models import AddressList, ListChunk
+from lists.models.states import ListState
+from lists.uploads.options import ListOptions
+from lists.uploads.services import create_list
+from tests.lists.results_factory import make_list, make_ready_list, set_state
+from tests.support.api_client import ApiClient, error_code
+
+pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
+
+
+def results(caller: ApiClient, address_list: AddressList, query: str = "") -> Any:
+    return caller.get(f"/v1/lists/{address_list.public_id}/results{query}")
+
+
+def test_each_row_has_its_number_kind_and_whole_result(caller: ApiClient, account: Account) -> None:
+    page = results(caller, make_list(account)).json()
+    assert [(row["row"], row["kind"], row["duplicate_of"]) for row in page["data"]] == [
+        (1, "address", None),
+        (2, "address", None),
+        (3, "empty", None),
+        (4, "not_address", None),
+        (5, "duplicate", 1),
+        (6, "address", None),
+        (7, "address", None),
+    ]
+    single = caller.validate("deliverable@sandbox.test").json()
+    result = page["data"][0]["result"]
+    assert result == {name: single[name] for name in result}
+    assert {"email", "verdict", "checks", "mx", "smtp"} < result.keys()
+    assert page["data"][2]["result"] is None
+    assert (page["has_more"], page["next"], page["state"]) == (False, None, "completed")
+
+
+def test_pages_follow_each_other_by_row(caller: ApiClient, account: Account) -> None:
+    made = make_list(account)
+    first = results(caller, made, "?limit=3").json()
+    assert ([row["row"] for row in first["data"]], first["next"]) == ([1, 2, 3], 3)
+    second = results(caller, made, "?limit=3&starting_after=3").json()
+    assert ([row["row"] for row in second["data"]], second["next"]) == ([4, 5, 6], 6)
+    last = results(caller, made, "?limit=3&starting_after=6").json()
+    assert ([row["row"] for row in last["data"]], last["has_more"]) == ([7], False)
+
+
+def test_filter_selects_rows(caller: ApiClient, account: Account) -> None:
+    page = results(caller, make_list(account), "?filter=unknown").json()
+    assert [row["row"] for row in page["data"]] == [6]
+
+
+def test_wrong_parameter_is_refused(caller: ApiClient, account: Account) -> None:
+    made = make_list(account)
+    for query, param in [
+        ("filter=good", "filter"),
+        ("filter=all&filter=risky", "filter"),
+        ("limit=1001", "limit"),
+        ("limit=0", "limit"),
+        ("starting_after=-1", "starting_after"),
+        ("starting_after=lst_1", "starting_after"),
+        ("starting_after=%F0%9D%9F%9A", "starting_after"),
+    ]:
+        response = results(caller, made, f"?{query}")
+        assert (response.status_code, error_code(response)) == (400, "invalid_field"), query
+        assert response.json()["error"]["param"] == param, query
+
+
+@pytest.mark.parametrize(
+    "state",
+    [
+        ListState.RUNNING,
+        ListState.PAUSED,
+        ListState.RECHECKING,
+        ListState.CANCELED,
+        ListState.FAILED,
+    ],
+)
+def test_unfinished_list_shows_its_results_and_state(
+    caller: ApiClient, account: Account, state: ListState
+) -> None:
+    page = results(caller, make_list(account, state=state)).json()
+    assert (len(page["data"]), page["state"]) == (7, state)
+
+
+class TestWithoutResults:
+    def refusals(self, caller: ApiClient, made: AddressList) -> Iterator[Any]:
+        """Request each kind of results, and yield the error of each response."""
+        for rest in ("results", "download", "download?partial=true"):
+            response = caller.get(f"/v1/lists/{made.public_id}/{rest}")
+            yield {"status": response.status_code, **response.json()["error"]}
+
+    def test_list_that_was_never_started_has_none(
+        self, caller: ApiClient, account: Account
+    ) -> None:
+        for error in self.refusals(caller, make_ready_list(account)):
+            assert (error["status"], error["code"]) == (409, "invalid_state")
+            assert error["details"] == {"state": "ready"}
+
+    def test_list_that_is_still_uploaded_has_none(
+        self, caller: ApiClient, account: Account
+    ) -> None:
+        made = create_list(actor=Actor(account), options=ListOptions())
+        for error in self.refusals(caller, made):
+            assert (error["status"], error["code"]) == (409, "invalid_state")
+
+    def test_list_that_failed_before_its_start_has_none(
+        self, caller: ApiClient, account: Account
+    ) -> None:
+        made = make_ready_list(account)
+        set_state(made, ListState.FAILED, started_at=None)
+        for error in self.refusals(caller, made):
+            assert (error["status"], error["code"]) == (409, "invalid_state")
+
+    def test_expired_list_has_none(self, caller: ApiClient, account: Account) -> None:
+        made = make_list(account)
+        set_state(made, ListState.EXPIRED, expires_at=timezone.now())
+        for error in self.refusals(caller, made):
+            assert (error["status"], error["code"]) == (410, "list_expired")
+            assert error["details"]["expired_at"].endswith("Z")
+
+
+def test_list_that_is_deleted_while_it_is_read_is_not_found(
+    caller: ApiClient, account: Account
+) -> None:
+    made = make_list(account)
+    # Chunks are deleted first, so a request that began earlier finds none.
+    ListChunk.objects.filter(list=made).delete()
+    response = results(caller, made)
+    assert (response.status_code, error_code(response)) == (404, "not_found")

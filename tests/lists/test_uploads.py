@@ -1,0 +1,190 @@
+"""Creating lists, storing their parts, and deleting them."""
+
+import hashlib
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from accounts.models import Account, AuditEntry, User
+from apikeys.actor import Actor
+from apikeys.errors import ApiError
+from apikeys.models import ApiKey
+from credits.models import Wallet
+from credits.wallet.holds import hold_credits
+from lists.lifecycle import delete_list
+from lists.models import AddressList, ListAddress, ListChunk, ListDomain, ListPart
+from lists.models.states import ListState
+from lists.uploads import services
+from lists.uploads.options import ListOptions
+from lists.uploads.services import begin_parsing, create_list, store_part
+from tests.lists.uploads import parse, rows_of, upload, upload_and_parse
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def empty_list(account: Account) -> AddressList:
+    return create_list(actor=Actor(account))
+
+
+def store(address_list: AddressList, number: int, content: bytes) -> ListPart:
+    return store_part(address_list=address_list, number=number, content=content)
+
+
+def test_list_is_named_after_its_file_or_the_time(account: Account) -> None:
+    named = create_list(actor=Actor(account), options=ListOptions(name="Spring"), file_name="x.csv")
+    from_file = create_list(actor=Actor(account), file_name="cus\u202etomers.csv" + "x" * 200)
+    from_time = create_list(actor=Actor(account))
+    assert named.name == "Spring"
+    assert from_file.name.startswith("customers.csv") and len(from_file.name) == 100
+    assert from_time.name.startswith("List of 20")
+
+
+def test_creation_and_deletion_are_in_the_audit_log(
+    account: Account, owner: User, key: ApiKey
+) -> None:
+    by_key = create_list(actor=Actor(account, key=key), file_name="a.csv")
+    delete_list(address_list=by_key, actor=Actor(account, user=owner, ip="192.0.2.1"))
+    entries = AuditEntry.objects.filter(action__startswith="list.").order_by("pk")
+    assert [(entry.action, entry.actor_name) for entry in entries] == [
+        ("list.created", "API key The Shop's server"),
+        ("list.deleted", owner.email),
+    ]
+    assert all(by_key.public_id in entry.target for entry in entries)
+
+
+@pytest.mark.anywhere
+@pytest.mark.parametrize(
+    ("options", "param"),
+    [
+        ({"name": "x" * 101}, "name"),
+        ({"name": "a\nb"}, "name"),
+        ({"delimiter": "ab"}, "delimiter"),
+        ({"delimiter": "@"}, "delimiter"),
+        ({"metadata": {str(number): "" for number in range(21)}}, "metadata"),
+        ({"metadata": {"": "x"}}, "metadata"),
+        ({"metadata": {"a": "x\0"}}, "metadata"),
+        ({"metadata": {"a": "x" * 501}}, "metadata"),
+    ],
+)
+def test_wrong_option_is_refused(account: Account, options: dict[str, object], param: str) -> None:
+    with pytest.raises(ApiError) as refused:
+        create_list(actor=Actor(account), options=ListOptions(**options))  # type: ignore[arg-type]
+    assert (refused.value.code, refused.value.param) == ("invalid_field", param)
+    assert not AddressList.objects.exists()
+
+
+def test_parts_arrive_in_any_order(empty_list: AddressList) -> None:
+    store(empty_list, 2, b"b@shop.com\nc@sh")
+    store(empty_list, 3, b"op.com\n")
+    store(empty_list, 1, b"a@shop.com\n")
+    begin_parsing(address_list=empty_list)
+    (rows,) = rows_of(parse())
+    assert rows.cells == [["a@shop.com"], ["b@shop.com"], ["c@shop.com"]]
+
+
+def test_same_part_twice_is_stored_once(empty_list: AddressList) -> None:
+    first = store(empty_list, 1, b"a@shop.com\n")
+    assert store(empty_list, 1, b"a@shop.com\n") == first
+    empty_list.refresh_from_db()
+    assert empty_list.bytes == 11
+    begin_parsing(address_list=empty_list)
+    # A retry whose first response was lost.
+    assert store(empty_list, 1, b"a@shop.com\n") == first
+
+
+def test_part_with_other_bytes_is_a_conflict(empty_list: AddressList) -> None:
+    store(empty_list, 1, b"a@shop.com\n")
+    with pytest.raises(ApiError) as refused:
+        store(empty_list, 1, b"b@shop.com\n")
+    assert (refused.value.code, refused.value.details) == ("part_conflict", {"part": 1})
+
+
+def test_part_that_does_not_match_its_digest_is_refused(empty_list: AddressList) -> None:
+    digest = hashlib.sha256(b"a@shop.com").hexdigest()
+    with pytest.raises(ApiError) as refused:
+        store_part(address_list=empty_list, number=1, content=b"a@shop.co", sha256=digest)
+    assert refused.value.param == "Content-Digest"
+    assert not ListPart.objects.exists()
+
+
+@pytest.mark.anywhere
+@pytest.mark.parametrize(
+    ("number", "size", "code"),
+    [
+        (0, 1, "invalid_field"),
+        (10_001, 1, "invalid_field"),
+        (1, 0, "invalid_field"),
+        (1, services.MAX_PART_BYTES + 1, "request_too_large"),
+    ],
+)
+def test_wrong_part_is_refused(empty_list: AddressList, number: int, size: int, code: str) -> None:
+    with pytest.raises(ApiError) as refused:
+        store(empty_list, number, b"x" * size)
+    assert refused.value.code == code
+
+
+def test_missing_parts_are_named(empty_list: AddressList) -> None:
+    with pytest.raises(ApiError, match="invalid_state"):
+        begin_parsing(address_list=empty_list)
+    for number in (2, 5):
+        store(empty_list, number, b"x")
+    with pytest.raises(ApiError) as refused:
+        begin_parsing(address_list=empty_list)
+    assert refused.value.details == {"state": "uploading", "missing": [1, 3, 4]}
+
+
+def test_parsing_begins_once(empty_list: AddressList) -> None:
+    store(empty_list, 1, b"a@shop.com")
+    begin_parsing(address_list=empty_list)
+    begin_parsing(address_list=empty_list)
+    parse()
+    with pytest.raises(ApiError, match="invalid_state"):
+        begin_parsing(address_list=empty_list)
+    with pytest.raises(ApiError, match="invalid_state"):
+        store(empty_list, 2, b"b@shop.com")
+
+
+def test_deleting_a_list_erases_all_of_it_and_no_other_list(account: Account) -> None:
+    upload_and_parse(account, "a@shop.com\nb@other.com\n")
+    kept = upload_and_parse(account, "a@shop.com\n")
+    delete_list(address_list=AddressList.objects.exclude(pk=kept.pk).get(), actor=Actor(account))
+    for model in (AddressList, ListChunk, ListAddress, ListDomain):
+        assert model.objects.count() == 1, model
+
+
+def test_upload_that_was_completed_in_between_is_not_canceled(empty_list: AddressList) -> None:
+    store_part(address_list=empty_list, number=1, content=b"jane@shop.com")
+    # As another request read it, before this one completed it.
+    earlier = AddressList.objects.get()
+    begin_parsing(address_list=empty_list)
+    assert not delete_list(address_list=earlier, actor=Actor(earlier.account), only_uploading=True)
+    assert AddressList.objects.get().state == ListState.PARSING
+    assert ListPart.objects.exists()
+
+
+def test_deleting_a_started_list_releases_its_credits(account: Account) -> None:
+    parsed = upload_and_parse(account, "a@shop.com\n")
+    parsed.hold = hold_credits(account=account, amount=5, source="list:1", reason="x")
+    parsed.save()
+    parsed.change_state(ListState.QUEUED)
+    delete_list(address_list=parsed, actor=Actor(account))
+    wallet = Wallet.objects.get(account=account)
+    assert (wallet.balance, wallet.held) == (100, 0)
+
+
+def test_state_changes_only_to_what_may_follow(empty_list: AddressList) -> None:
+    assert not empty_list.change_state(ListState.READY)
+    assert empty_list.change_state(ListState.PARSING, leased_until=timezone.now())
+    assert empty_list.change_state(ListState.FAILED, error_code="pdf")
+    empty_list.refresh_from_db()
+    assert (empty_list.state, empty_list.error_code) == (ListState.FAILED, "pdf")
+    assert empty_list.leased_until is None
+    expires = empty_list.expires_at and empty_list.expires_at - timezone.now()
+    assert expires and timedelta(days=29) < expires <= timedelta(days=30)
+
+
+def test_whole_file_is_uploaded_and_parsed_at_once(account: Account) -> None:
+    uploaded = upload(account, "a@shop.com\n")
+    assert (uploaded.state, uploaded.bytes) == (ListState.PARSING, 11)

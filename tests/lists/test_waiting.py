@@ -1,0 +1,129 @@
+"""Long polling: GET /v1/lists/{id}?wait=…"""
+
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack
+
+import pytest
+from django.db import connection
+
+from accounts.models import Account
+from accounts.services import open_account, run_email_confirmed_hooks
+from apikeys.services import create_key
+from lists.api import waiting
+from lists.models import AddressList
+from lists.models.states import ListState
+from tests.conftest import make_user
+from tests.lists.results_factory import make_list, make_ready_list, set_state
+from tests.support.api_client import ApiClient, error_code
+
+# Twenty requests that wait for 30 seconds would exceed the time limit of a test.
+REQUESTS = 20
+
+
+@pytest.fixture
+def _taken_slots() -> Iterator[None]:
+    with ExitStack() as stack:
+        for _ in range(waiting.MAX_WAITING):
+            stack.enter_context(waiting._slots)
+        yield
+
+
+def make_running_list() -> tuple[ApiClient, AddressList]:
+    """Make a list in the private database, where other connections see it."""
+    owner = make_user("owner@shop.example")
+    account = open_account(user=owner, name="The Shop")
+    run_email_confirmed_hooks(user=owner)
+    caller = ApiClient(create_key(account=account, name="Server", actor=owner)[1])
+    return caller, make_list(account, state=ListState.RUNNING)
+
+
+@pytest.mark.anywhere
+@pytest.mark.django_db
+@pytest.mark.parametrize("query", ["wait=31", "wait=-1", "wait=1.5", "wait="])
+def test_wrong_wait_is_refused(caller: ApiClient, account: Account, query: str) -> None:
+    made = make_ready_list(account)
+    response = caller.get(f"/v1/lists/{made.public_id}?{query}")
+    assert error_code(response) == "invalid_field"
+    assert response.json()["error"]["param"] == "wait"
+
+
+@pytest.mark.usefixtures("fresh_database")
+def test_response_is_sent_when_the_state_changes() -> None:
+    caller, made = make_running_list()
+
+    def complete_when_waited_for() -> None:
+        while waiting._slots._value == waiting.MAX_WAITING:
+            threading.Event().wait(0.01)
+        set_state(made, ListState.COMPLETED)
+        connection.close()
+
+    completing = threading.Thread(target=complete_when_waited_for)
+    completing.start()
+    response = caller.get(f"/v1/lists/{made.public_id}?wait=30")
+    completing.join()
+    assert response.json()["state"] == "completed"
+
+
+@pytest.mark.anywhere
+@pytest.mark.django_db
+def test_list_is_returned_unchanged_at_the_end_of_the_wait(
+    caller: ApiClient, account: Account
+) -> None:
+    made = make_list(account, state=ListState.RUNNING)
+    response = caller.get(f"/v1/lists/{made.public_id}?wait=1")
+    assert response.json()["state"] == "running"
+
+
+@pytest.mark.anywhere
+@pytest.mark.django_db
+def test_parsed_list_that_starts_automatically_is_waited_for(
+    caller: ApiClient, account: Account
+) -> None:
+    made = make_ready_list(account, starts_when_ready=True)
+    begun = time.monotonic()
+    response = caller.get(f"/v1/lists/{made.public_id}?wait=1")
+    assert response.json()["state"] == "parsing"
+    assert time.monotonic() - begun >= 1
+
+
+@pytest.mark.usefixtures("fresh_database")
+def test_list_that_is_deleted_in_the_meantime_is_not_found() -> None:
+    caller, made = make_running_list()
+
+    def delete_when_waited_for() -> None:
+        while waiting._slots._value == waiting.MAX_WAITING:
+            threading.Event().wait(0.01)
+        type(made).objects.all().delete()
+        connection.close()
+
+    deleting = threading.Thread(target=delete_when_waited_for)
+    deleting.start()
+    response = caller.get(f"/v1/lists/{made.public_id}?wait=30")
+    deleting.join()
+    assert error_code(response) == "not_found"
+
+
+@pytest.mark.anywhere
+@pytest.mark.django_db
+@pytest.mark.usefixtures("_taken_slots")
+def test_beyond_the_limit_of_waiting_requests_none_waits(
+    caller: ApiClient, account: Account
+) -> None:
+    made = make_list(account, state=ListState.RUNNING)
+    responses = [caller.get(f"/v1/lists/{made.public_id}?wait=30") for _ in range(REQUESTS)]
+    assert {response.json()["state"] for response in responses} == {"running"}
+
+
+@pytest.mark.anywhere
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    "state", [ListState.READY, ListState.PAUSED, ListState.COMPLETED, ListState.EXPIRED]
+)
+def test_nothing_is_waited_for_unless_we_work_on_the_list(
+    caller: ApiClient, account: Account, state: ListState
+) -> None:
+    made = make_list(account, state=state)
+    responses = [caller.get(f"/v1/lists/{made.public_id}?wait=30") for _ in range(REQUESTS)]
+    assert {response.json()["state"] for response in responses} == {state.value}

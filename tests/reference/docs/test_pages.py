@@ -1,0 +1,202 @@
+"""The docs pages: navigation, size, safety, and agreement with the code."""
+
+import re
+from functools import cache
+from html import unescape
+from pathlib import Path
+
+import pytest
+from django.test import Client
+from django.urls import resolve
+from django.utils.html import strip_tags
+from pytest_django import Settings
+
+from accounts.models import Account
+from apikeys.errors import REFUSALS
+from apikeys.rest import reference
+from credits.models import Pack, Plan
+from engine.verdicts.reasons import VERDICT_BY_REASON
+from reference.docs.examples import LANGUAGES, IncompleteExample, load_snippets
+from reference.docs.pages import GROUPS, PAGES, DocsPage, neighbors
+from tests.support.api_client import ApiClient
+
+pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
+
+MAX_PAGE_SIZE = 150_000
+# Matches only code.
+CODE = re.compile(r"\bcurl |^import |\bfetch\(|<\?php|\brequire\(", re.MULTILINE)
+each_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+
+
+def page_text(page: DocsPage) -> str:
+    response = Client().get(f"/docs/{page.path}")
+    assert response.status_code == 200
+    return response.content.decode()
+
+
+def page_text_by_name(name: str) -> str:
+    return page_text(next(page for page in PAGES if page.name == name))
+
+
+@cache
+def stored_text(page: DocsPage) -> str:
+    """Return a page that was rendered once for all tests that only look at its structure."""
+    return page_text(page)
+
+
+@each_page
+def test_page_links_to_all_others_and_marks_itself(page: DocsPage) -> None:
+    text = stored_text(page)
+    for other in PAGES:
+        assert f'href="/docs/{other.path}"' in text
+    current = re.findall(r'href="(/docs/[^"]*)" aria-current="page"', text)
+    assert current == [f"/docs/{page.path}"] * 2
+    assert f"<h1>{page.title}</h1>" in text
+    assert page.summary in unescape(text)
+
+
+@each_page
+def test_page_links_to_the_previous_and_the_next(page: DocsPage) -> None:
+    text = stored_text(page)
+    for word, other in zip(("prev", "next"), neighbors(page), strict=True):
+        assert other is None or f'rel="{word}" href="/docs/{other.path}"' in text
+        assert other is not None or f'rel="{word}"' not in text
+
+
+@each_page
+def test_each_section_of_a_page_is_in_its_contents(page: DocsPage) -> None:
+    text = stored_text(page)
+    sections = re.findall(r'<section id="([\w.-]+)"', text)
+    listed = re.findall(r'<li><a href="#([\w.-]+)">', text)
+    # Both navigations and the right column list them.
+    assert listed == sections * 3
+    ids = re.findall(r'\bid="([^"]*)"', text)
+    assert len(ids) == len(set(ids))
+
+
+@each_page
+def test_docs_page_has_no_form_but_the_search_and_no_api_key(page: DocsPage) -> None:
+    text, searches = re.subn(
+        r'<search class="docs-search">.*?</search>', "", stored_text(page), flags=re.DOTALL
+    )
+    assert searches == 1
+    assert not re.search(r"<input|<textarea|<select|<form|contenteditable", text)
+    assert not re.search(r"svc_live_\w{5,}", text)
+    assert not re.search(r"try it out", text, re.IGNORECASE)
+
+
+@each_page
+def test_page_is_small_and_loads_nothing_from_other_origins(page: DocsPage) -> None:
+    text = stored_text(page)
+    assert len(text) < MAX_PAGE_SIZE
+    assert all(path.startswith("/static/") for path in re.findall(r'src="([^"]*)"', text))
+    links = re.findall(r'<link rel="(?!canonical)[^>]*href="([^"]*)"', text)
+    assert all(path.startswith("/") for path in links)
+
+
+@each_page
+def test_every_code_sample_is_run_by_a_test(page: DocsPage) -> None:
+    """tests/journeys/test_docs_examples.py runs each block that is marked with data-runs."""
+    names = {language.name for language in LANGUAGES}
+    blocks = re.findall(r"<pre[^>]*><code([^>]*)>(.*?)</code>", stored_text(page), re.DOTALL)
+    for attributes, colored in blocks:
+        code = strip_tags(colored)
+        runs = re.search(r'data-runs="(\w+)"', attributes)
+        assert (runs[1] in names) if runs else not CODE.search(unescape(code)), code
+
+
+@each_page
+def test_links_to_sections_of_other_pages_work(page: DocsPage) -> None:
+    for path, section in re.findall(r'href="/docs/([\w/-]*)#([\w.-]+)"', stored_text(page)):
+        other = next(candidate for candidate in PAGES if candidate.path == path)
+        assert f'id="{section}"' in stored_text(other), f"/docs/{path}#{section}"
+
+
+@each_page
+def test_links_to_our_own_pages_work(page: DocsPage) -> None:
+    for path in re.findall(r'href="(/[^"#?]*)', stored_text(page)):
+        assert path.startswith("/static/") or resolve(path)
+
+
+def test_page_names_and_paths_are_unique() -> None:
+    assert len({page.name for page in PAGES}) == len({page.path for page in PAGES}) == len(PAGES)
+    assert [group.title for group in GROUPS] == ["Get started", "Guides", "Reference", "Releases"]
+
+
+def test_docs_state_all_rules_about_api_keys() -> None:
+    page = " ".join(page_text_by_name("show-authentication").split())
+    for words in (
+        *("server-side code only", "client-side code", "public repositories"),
+        *("frontend bundles", "environment variables", "do not hard-code", "shown once"),
+        *("Settings → API Keys → Create Key", "SVC_API_KEY", "Authorization: Bearer"),
+        *("only a hash", "very next request", "47 characters"),
+    ):
+        assert words in page
+    for code, refusal in REFUSALS.items():
+        assert (f"/docs/errors/#{code}" in page) == (refusal.status in (401, 403))
+
+
+def test_sandbox_page_lists_every_word_with_its_result(caller: ApiClient) -> None:
+    page = page_text_by_name("show-sandbox")
+    for word in [*VERDICT_BY_REASON, *set(VERDICT_BY_REASON.values())]:
+        row = re.search(rf"<tr>\s*<td[^>]*><code>{word}</code>(.*?)</tr>", page, re.DOTALL)
+        assert row
+        result = caller.validate(f"{word}@sandbox.test").json()
+        score = "null" if result["score"] is None else result["score"]
+        for value in (result["verdict"], score, "yes" if result["accept_for_signup"] else "no"):
+            assert f">{value}<" in row[1] or f">{value}," in row[1]
+    for code, refusal in REFUSALS.items():
+        pattern = rf"<code>{code}</code></a></td>\s*<td[^>]*>{refusal.status}</td>"
+        assert re.search(pattern, page)
+
+
+def test_prices_match_what_staff_set(account: Account) -> None:
+    Plan.objects.filter(code="starter").update(price_cents=12_345)
+    Pack.objects.filter(credits=1_000).update(is_offered=False, requests_per_minute=4_567)
+    page = page_text_by_name("show-credits")
+    assert "123.45" in page
+    assert "4,567" not in page
+
+
+@pytest.mark.parametrize("file", ["code.py", "printed.txt"])
+def test_example_without_code_or_output_is_refused(
+    settings: Settings, tmp_path: Path, file: str
+) -> None:
+    folder = tmp_path / "docs" / "examples" / "half"
+    folder.mkdir(parents=True)
+    (folder / file).write_text("print(1)")
+    settings.TEMPLATES = [{**settings.TEMPLATES[0], "DIRS": [tmp_path]}]
+    with pytest.raises(IncompleteExample):
+        load_snippets("half", {})
+
+
+def test_reference_shows_requests_with_their_errors() -> None:
+    page = page_text_by_name("show-validation-operations")
+    pages = page + page_text_by_name("show-account-operations")
+    for name in ("validate", "balance", "usage", "me"):
+        for language in LANGUAGES:
+            assert f'id="{name}-{language.name}-panel"' in pages
+    validate = page[page.index('<section id="validate"') : page.index('<section id="show-result"')]
+    for code, refusal in REFUSALS.items():
+        assert (
+            f'{refusal.status} <a href="/docs/errors/#{code}"><code>{code}</code></a>' in validate
+        )
+
+
+def test_reference_links_every_operation_to_its_section() -> None:
+    page = page_text_by_name("show-reference")
+    for operation in reference.operations():
+        (path,) = re.findall(rf'href="/docs/(api/\w+/)#{operation.id}"', page)
+        listed = next(page for page in PAGES if page.path == path)
+        assert f'<section id="{operation.id}"' in page_text(listed)
+
+
+def test_errors_page_shows_the_response_of_each_error() -> None:
+    page = page_text_by_name("show-errors")
+    blocks = [strip_tags(block) for block in re.findall(r"<pre.*?</pre>", page, re.DOTALL)]
+    for code, refusal in REFUSALS.items():
+        assert any(
+            f'"code": "{code}"' in unescape(block)
+            and f'"type": "{refusal.type}"' in unescape(block)
+            for block in blocks
+        )

@@ -1,0 +1,102 @@
+"""The docs as Markdown and llms.txt."""
+
+import re
+from html import unescape
+
+import pytest
+from django.conf import settings
+from django.test import Client
+from django.utils.html import strip_tags
+
+from reference.docs.pages import GROUPS, PAGES, DocsPage
+
+pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
+
+each_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+
+
+def read_text(path: str) -> str:
+    response = Client().get(path)
+    assert response.status_code == 200
+    return response.content.decode()
+
+
+def without_code(markdown: str) -> str:
+    return re.sub(r"^ *```.*?^ *```$|`+[^`]*`+", "", markdown, flags=re.DOTALL | re.MULTILINE)
+
+
+@each_page
+def test_page_links_to_its_markdown(page: DocsPage) -> None:
+    link = f'<link rel="alternate" type="text/markdown" href="/docs/{page.markdown_path}">'
+    assert link in read_text(f"/docs/{page.path}")
+    response = Client().get(f"/docs/{page.markdown_path}")
+    assert response.headers["Content-Type"] == "text/markdown; charset=utf-8"
+
+
+@each_page
+def test_markdown_has_the_headings_of_the_page(page: DocsPage) -> None:
+    html = read_text(f"/docs/{page.path}").partition("<main")[2].partition("</main>")[0]
+    markdown = re.sub(
+        r"^```.*?^```$", "", read_text(f"/docs/{page.markdown_path}"), flags=re.M | re.S
+    )
+    for level in (1, 2, 3):
+        headings = re.findall(rf"^{'#' * level} \S.*$", markdown, re.MULTILINE)
+        assert len(headings) == len(re.findall(rf"<h{level}\b", html))
+    assert markdown.startswith(f"# {page.title}\n\n")
+
+
+@each_page
+def test_markdown_has_every_code_block_and_table_row_of_the_page(page: DocsPage) -> None:
+    html = read_text(f"/docs/{page.path}")
+    markdown = read_text(f"/docs/{page.markdown_path}")
+    assert markdown.count("\n```") == 2 * html.count("<pre")
+    rows = re.findall(r"^\| (?!-).*", markdown, re.MULTILINE)
+    assert len(rows) == html.count("<tr")
+    columns = [len(re.findall(r"(?<!\\)\|", line)) for line in rows]
+    assert all(count > 2 for count in columns)
+
+
+@each_page
+def test_markdown_has_no_html_and_only_absolute_links(page: DocsPage) -> None:
+    markdown = read_text(f"/docs/{page.markdown_path}")
+    assert not re.search(r"(?<!\\)</?[a-z]", without_code(markdown))
+    assert "&lt;" not in markdown
+    targets = re.findall(r"\]\(([^)]*)\)", without_code(markdown))
+    assert all(target.startswith((settings.BASE_URL, "mailto:")) for target in targets)
+
+
+def test_code_blocks_name_their_language() -> None:
+    markdown = read_text("/docs/index.md")
+    for language in ("sh", "python", "javascript"):
+        assert f"\n```{language} " in markdown
+
+
+@each_page
+def test_markdown_has_no_attributes_and_the_code_of_every_block(page: DocsPage) -> None:
+    markdown = read_text(f"/docs/{page.markdown_path}").replace("\r", "")
+    assert not re.search(r"\{[#.:]", without_code(markdown))
+    html = read_text(f"/docs/{page.path}")
+    for block in re.findall(r"<pre[^>]*><code[^>]*>(.*?)</code>", html, re.DOTALL):
+        assert f"\n{unescape(strip_tags(block))}\n```\n" in markdown
+
+
+def test_llms_txt_has_the_parts_of_the_format_in_order() -> None:
+    response = Client().get("/llms.txt")
+    assert response.headers["Content-Type"] == "text/plain; charset=utf-8"
+    text = response.content.decode()
+    title, _, quote, _, *rest = text.splitlines()
+    assert title == "# Email Validation API"
+    assert quote.startswith("> ")
+    headings = [line.removeprefix("## ") for line in rest if line.startswith("#")]
+    assert headings == [*(group.title for group in GROUPS), "Optional"]
+    lists = "\n".join(rest).partition("\n## ")[2]
+    for line in lists.splitlines():
+        assert not line or line.startswith(("## ", "- [")) or line in headings, line
+    assert "&" not in text
+
+
+def test_llms_txt_links_to_every_page_with_its_summary() -> None:
+    text = read_text("/llms.txt")
+    for page in PAGES:
+        url = f"{settings.BASE_URL}/docs/{page.markdown_path}"
+        assert f"\n- [{page.title}]({url}): {page.summary}\n" in text

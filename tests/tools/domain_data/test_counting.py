@@ -1,0 +1,62 @@
+"""The vote of public lists on disposable domains."""
+
+from dataclasses import replace
+
+import pytest
+
+from tools.domain_data.counting import NameList, count_votes, elect, find_unseconded
+
+pytestmark = pytest.mark.anywhere
+
+# So many names of its own that no other list in these tests copies a list.
+FILLING = 1000
+
+
+def name_list(
+    package: str, *names: str, is_curated: bool = False, copied: frozenset[str] = frozenset()
+) -> NameList:
+    own = {f"{number}.{package}" for number in range(FILLING)}
+    return NameList(package, package, copied.union(own, names), is_curated)
+
+
+def test_name_needs_three_independent_lists_or_a_curated_one_and_another() -> None:
+    lists = [name_list(package, "burner.com") for package in ("a", "b", "c")]
+    assert elect(lists) == {"burner.com"}
+    lists = [name_list("a", "shop.com"), name_list("b", "shop.com"), name_list("c")]
+    assert elect(lists) == frozenset()
+    lists = [name_list("a", "burner.com", is_curated=True), name_list("b", "burner.com")]
+    assert elect(lists) == {"burner.com"}
+    assert elect([name_list("a", "shop.com", is_curated=True), name_list("b")]) == frozenset()
+
+
+def test_copy_votes_only_on_the_names_that_it_adds() -> None:
+    original = name_list("a", "shop.com")
+    copies = [name_list(package, copied=original.names) for package in ("b", "c")]
+    assert count_votes([original, *copies])["shop.com"] == 1
+    copy = name_list("b", "burner.com", copied=original.names)
+    votes = count_votes([original, copy, name_list("c", "burner.com")])
+    assert votes["burner.com"] == 2
+
+
+def test_known_copy_votes_only_on_names_that_the_original_lacks() -> None:
+    """The original has dropped most of the names that were copied."""
+    original = name_list("a", "shop.com")
+    copy = replace(name_list("b", "shop.com", "burner.com"), copies=frozenset({"a"}))
+    votes = count_votes([original, copy, name_list("c", "shop.com", "burner.com")])
+    assert (votes["shop.com"], votes["burner.com"]) == (2, 2)
+
+
+def test_lists_that_share_a_part_of_their_names_vote_separately() -> None:
+    original = name_list("a", "shop.com")
+    part = frozenset(sorted(original.names)[: FILLING // 2])
+    votes = count_votes([original, name_list("b", "shop.com", copied=part)])
+    assert votes["shop.com"] == 2
+
+
+def test_curated_name_that_no_other_list_has_is_unseconded() -> None:
+    lists = [
+        name_list("a", "alone.com", "seconded.com", "new.com", is_curated=True),
+        name_list("b", "seconded.com"),
+    ]
+    earlier = frozenset({"alone.com", "seconded.com"})
+    assert find_unseconded(earlier, lists) == {"alone.com"}

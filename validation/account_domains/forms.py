@@ -1,0 +1,105 @@
+import re
+from typing import Any
+
+from django import forms
+from django.core.exceptions import ValidationError
+from django.template.defaultfilters import pluralize
+
+from validation.account_domains.entries import MAX_PROBLEMS, parse_entries
+from validation.account_domains.services import MAX_ENTRIES, DomainLists, describe_change
+
+_LINE_BREAK = re.compile(r"\r\n|\r|\n")
+_TOO_MANY = f"Both lists together can have {MAX_ENTRIES:,} domains. Remove some."
+_INCOMPLETE = {"required": "The form was incomplete. Open this page again and resubmit it."}
+
+
+def _lines_field(label: str, help_text: str, example: str) -> forms.CharField:
+    attributes = {
+        "rows": 12,
+        "autocomplete": "off",
+        "autocapitalize": "none",
+        "spellcheck": "false",
+        "wrap": "off",
+        "placeholder": example,
+    }
+    widget = forms.Textarea(attributes)
+    return forms.CharField(
+        label=label, help_text=help_text, required=False, strip=False, widget=widget
+    )
+
+
+class DomainsForm(forms.Form):
+    allowed = _lines_field(
+        "Allowed domains",
+        "Accepted at sign-up, unless the verdict is undeliverable.",
+        "partner.example",
+    )
+    denied = _lines_field(
+        "Denied domains",
+        "Rejected at sign-up, and never safe to send to.",
+        "spam.example",
+    )
+    etag = forms.CharField(widget=forms.HiddenInput, error_messages=_INCOMPLETE)
+
+    @classmethod
+    def of(cls, lists: DomainLists, *, is_editable: bool) -> "DomainsForm":
+        initial = {"allowed": "\n".join(lists.allowed), "denied": "\n".join(lists.denied)}
+        form = cls(initial={**initial, "etag": lists.etag})
+        for field in form.visible_fields():
+            field.field.widget.attrs["readonly"] = not is_editable
+        return form
+
+    @property
+    def lists(self) -> DomainLists:
+        return DomainLists(self.cleaned_data["allowed"], self.cleaned_data["denied"])
+
+    def fields_with_counts(self) -> list[tuple[forms.BoundField, str]]:
+        return [
+            (field, f"{count:,} domain{pluralize(count)}")
+            for field in self.visible_fields()
+            for count in [len(_read_lines(str(field.value() or "")))]
+        ]
+
+    @property
+    def page_errors(self) -> list[str]:
+        return [*self.non_field_errors(), *self["etag"].errors]
+
+    def clean_allowed(self) -> list[str]:
+        return self._clean_lines("allowed")
+
+    def clean_denied(self) -> list[str]:
+        return self._clean_lines("denied")
+
+    def clean(self) -> dict[str, Any]:
+        data = super().clean() or {}
+        if len(data.get("allowed", ())) + len(data.get("denied", ())) > MAX_ENTRIES:
+            raise ValidationError(_TOO_MANY)
+        return data
+
+    def _clean_lines(self, name: str) -> list[str]:
+        lines = _read_lines(self.cleaned_data[name])
+        if len(lines) > MAX_ENTRIES:
+            raise ValidationError(_TOO_MANY)
+        numbers = list(lines)
+        domains, problems = parse_entries(lines.values())
+        errors = [f"Line {numbers[problem.index]}: {problem}" for problem in problems]
+        if len(errors) == MAX_PROBLEMS:
+            errors.append(f"Only the first {MAX_PROBLEMS} problems are shown.")
+        if errors:
+            raise ValidationError(errors)
+        return domains
+
+    def refuse_outdated(self, present: DomainLists) -> None:
+        """Say what saving again would change, and let the next submission do it."""
+        self.add_error(
+            None,
+            "Someone changed the domains after you opened this page. Open Domains again to see "
+            "them, or save again to replace them with the lists below. The result would be: "
+            f"{describe_change(present, self.lists)}.",
+        )
+        self.data = {**self.data.dict(), "etag": present.etag}  # type: ignore[attr-defined]
+
+
+def _read_lines(text: str) -> dict[int, str]:
+    lines = enumerate(map(str.strip, _LINE_BREAK.split(text)), 1)
+    return {number: line for number, line in lines if line}

@@ -1,1 +1,0 @@
-"""Lists of domains that an account always allows or denies."""

@@ -1,1 +1,0 @@
-"""Send DNS queries over UDP and TCP, and wait for the replies."""

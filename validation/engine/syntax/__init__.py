@@ -1,1 +1,0 @@
-"""Parse an address, and say what's wrong with it."""

@@ -1,1 +1,0 @@
-"""Decide what the facts about an address mean: the verdict, its reasons and its score."""

@@ -1,1 +1,0 @@
-"""Work on started lists: look up domains, check rows, and finish."""

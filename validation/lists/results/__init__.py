@@ -1,1 +1,0 @@
-"""Read the results of lists: pages, downloads, and a sample."""

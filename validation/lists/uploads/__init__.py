@@ -1,1 +1,0 @@
-"""Take files of addresses: limits, parsing, and finding duplicates."""
