@@ -16,7 +16,7 @@ from django.http import HttpResponse
 from accounts.engine import check_resolvers
 from accounts.request import SiteRequest
 from apikeys.errors import ApiError
-from apikeys.rest.responses import ApiResponse, error_response, render
+from apikeys.rest.responses import ApiResponse, error_response
 from apikeys.throttling.limits import counters_are_reachable
 from config.errors import RETRY_AFTER
 from runtime.database.availability import is_available
@@ -24,6 +24,7 @@ from runtime.database.empty_database import is_empty
 from runtime.database.missing_migrations import has_missing_migrations
 from runtime.database.timeouts import query_timeout
 from runtime.health_check_cache import HealthCheckCache
+from runtime.json_text import render_json
 
 logger = logging.getLogger(__name__)
 
@@ -99,7 +100,7 @@ class HealthMiddleware:
             error = ApiError("method_not_allowed", headers={"Allow": "GET, HEAD"})
             return error_response(error, request.id)
         if request.path_info == "/healthz":
-            return ApiResponse(render({"status": OK}))
+            return ApiResponse(render_json({"status": OK}))
         states = check_health()
         is_ready = states["status"] != UNAVAILABLE
         if is_ready and not self.was_ready:
@@ -108,7 +109,7 @@ class HealthMiddleware:
             failed = [name for name in REQUIRED if states[name] == UNAVAILABLE]
             logger.error("Not ready: %s", ", ".join(failed))
         self.was_ready = is_ready
-        body = render({**states, "version": settings.VERSION})
+        body = render_json({**states, "version": settings.VERSION})
         if is_ready:
             return ApiResponse(body)
         return ApiResponse(body, 503, {"Retry-After": str(RETRY_AFTER)})

@@ -75,6 +75,10 @@ ON_WORKER_ROUND: list[str] = [
     "credits.payments.automatic_orders.pay_automatic_orders",
 ]
 
+# --- The types of events, in the order of the docs ------------------------------------------------
+
+EVENT_TYPES: list[str] = []
+
 # --- What each layer adds to the admin ------------------------------------------------------------
 
 # In this order.

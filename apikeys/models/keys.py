@@ -20,6 +20,7 @@ logger = logging.getLogger(__name__)
 MAX_ACTIVE_KEYS = 20
 # The minimum between updates of `last_used_at`.
 LAST_USE_INTERVAL = timedelta(minutes=1)
+LEGACY_SCOPES = "validate lists:read lists:write domains:read domains:write usage:read"
 # How early emails announce an expiry.
 EXPIRY_NOTICE = timedelta(days=7)
 
@@ -109,6 +110,12 @@ class ApiKey(models.Model):
         null=True,
         blank=True,
         validators=[MinValueValidator(1), MaxValueValidator(MAX_CREDITS_PER_MONTH)],
+    )
+    # Names of scopes, with spaces between them. Null: full access, including scopes of later
+    # releases. The default in the database is for keys from before scopes, and for those that web
+    # workers of the previous release create.
+    scopes = models.CharField(  # noqa: DJ001 - an empty text would be a key without any scope
+        max_length=200, null=True, blank=True, default=None, db_default=LEGACY_SCOPES
     )
     # When an email reported the limit. A change of it resets this.
     limit_announced_at = models.DateTimeField(null=True, editable=False)

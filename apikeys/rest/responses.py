@@ -1,7 +1,5 @@
 from collections.abc import Generator, Iterable, Mapping
-from datetime import UTC, datetime
 
-import orjson
 from django.conf import settings
 from django.http import Http404, HttpResponse
 from django.http.response import ResponseHeaders
@@ -11,6 +9,7 @@ from apikeys.errors import ApiError
 from apikeys.request import ApiRequest
 from apikeys.throttling.limits import WINDOW_SECONDS, BucketState
 from runtime.http.streaming import StartedStream
+from runtime.json_text import render_json
 
 JSON = "application/json"
 COMMON_HEADERS = {
@@ -75,18 +74,7 @@ class ApiStream(StartedStream):
 
 
 def json_response(document: object, headers: dict[str, str] | None = None) -> ApiResponse:
-    return ApiResponse(render(document), headers=headers)
-
-
-def render(document: object) -> bytes:
-    return orjson.dumps(document, default=_format_datetime, option=orjson.OPT_PASSTHROUGH_DATETIME)
-
-
-def _format_datetime(value: object) -> str:
-    if not isinstance(value, datetime):
-        raise TypeError(f"{type(value).__name__} cannot be rendered as JSON.")
-    in_utc = value if value.tzinfo is UTC else value.astimezone(UTC)
-    return in_utc.isoformat(timespec="milliseconds").removesuffix("+00:00") + "Z"
+    return ApiResponse(render_json(document), headers=headers)
 
 
 def error_response(error: ApiError, request_id: str) -> ApiResponse:

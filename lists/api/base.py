@@ -9,13 +9,13 @@ from apikeys.actor import Actor
 from apikeys.errors import ApiError
 from apikeys.request import ApiRequest
 from apikeys.rest.request_body import read_object
-from apikeys.rest.responses import render
 from apikeys.rest.schema import describe, named_example
 from apikeys.rest.view import ApiView
 from lists.api.examples import LIST_ID_EXAMPLE
 from lists.models import AddressList, ListChunk, ParsedList
 from lists.models.states import UNREAD, ListState
 from runtime.http.url_converters import PublicId
+from runtime.json_text import render_json
 
 LIST_ID = OpenApiParameter(
     "list_id",
@@ -65,7 +65,7 @@ def read_optional_object(request: ApiRequest) -> dict[str, object]:
 def refuse_unread(address_list: AddressList) -> None:
     """Raise unless the rows of the list can be read."""
     if address_list.state == ListState.EXPIRED:
-        details = {"expired_at": render(address_list.expires_at).decode().strip('"')}
+        details = {"expired_at": render_json(address_list.expires_at).decode().strip('"')}
         raise ApiError("list_expired", details=details)
     # After its start, a failed list has results that were paid for.
     is_unreadable = address_list.state == ListState.FAILED and address_list.started_at is None

@@ -6,10 +6,11 @@ import orjson
 from django.db import transaction
 
 from apikeys.errors import ApiError
-from apikeys.rest.responses import ApiResponse, render
+from apikeys.rest.responses import ApiResponse
 from apikeys.rest.view import ApiView
 from lists.api.documents import list_document
 from lists.models import AddressList
+from runtime.json_text import render_json
 from validation.api import read_idempotency_key
 from validation.ids import new_response_id
 from validation.models import Replay, ReplayExists
@@ -57,7 +58,7 @@ class IdempotentView(ApiView):
 
     @transaction.atomic
     def _perform(self, action: Callable[[], AddressList]) -> bytes:
-        body, key = render(list_document(action())), self.idempotency_key
+        body, key = render_json(list_document(action())), self.idempotency_key
         if key is not None:
             values = {"result_id": new_response_id(), "is_free": True}
             account = self.request.call.key.account

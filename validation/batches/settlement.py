@@ -10,10 +10,10 @@ import orjson
 from django.utils import timezone
 from django.utils.functional import cached_property
 
-from apikeys.rest.responses import render
 from credits.wallet.charges import Charge
 from engine import Verdict
 from runtime.database.raw_sql import BulkInsert, OutcomeUnknown
+from runtime.json_text import render_json
 from runtime.tracing import traced
 from validation.addresses import address_hash
 from validation.charging import lost_charges
@@ -77,7 +77,7 @@ class Batch:
             "duration_ms": self.duration_ms,
             "credits": {"charged": self.cost, "remaining": final_balance},
         }
-        return render(document)
+        return render_json(document)
 
     def _render_results(self, final_balance: int) -> Iterator[bytes]:
         """Give each result its balance, as if charged one after the other."""

@@ -14,7 +14,6 @@ from django.db import DatabaseError, IntegrityError, OperationalError
 from django.utils import timezone
 from django.utils.functional import cached_property
 
-from apikeys.rest.responses import render
 from credits.wallet.charges import (
     Charge,
     InsufficientCredits,
@@ -26,6 +25,7 @@ from credits.wallet.key_limits import KeyCreditLimitReached
 from engine import Finding
 from runtime.database.coalescing import Coalescer, WorkInterrupted
 from runtime.database.raw_sql import UNAVAILABLE, BulkInsert, OutcomeUnknown, atomic
+from runtime.json_text import render_json
 from runtime.tracing import traced
 from validation.addresses import address_hash
 from validation.charging import lost_charges
@@ -91,7 +91,7 @@ class Validation:
             "duration_ms": self.duration_ms,
             "dns_cached": self.finding.dns_cached,
         }
-        return render(document).removesuffix(b"}")
+        return render_json(document).removesuffix(b"}")
 
     def build_response(self, balance: int) -> ValidationResponse:
         credits = b'{"charged":%d,"remaining":%d}' % (self.cost, balance)

@@ -2,9 +2,10 @@ from apikeys.actor import Actor
 from apikeys.errors import ApiError
 from apikeys.request import ApiRequest
 from apikeys.rest.request_body import read_object
-from apikeys.rest.responses import ApiResponse, render
+from apikeys.rest.responses import ApiResponse
 from apikeys.rest.schema import describe
 from apikeys.rest.view import ApiView
+from runtime.json_text import render_json
 from validation.feedback.serializers import FeedbackRequestSerializer, FeedbackSerializer
 from validation.feedback.services import Claim, find_reportable_result, send_feedback
 from validation.models import Feedback
@@ -51,4 +52,4 @@ class FeedbackView(ApiView):
         feedback = send_feedback(
             sender=Actor.of_call(request.call), result=self.result, claim=self.claim
         )
-        return ApiResponse(render({"id": feedback.public_id, "state": feedback.state}), 202)
+        return ApiResponse(render_json({"id": feedback.public_id, "state": feedback.state}), 202)

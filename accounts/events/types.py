@@ -1,0 +1,62 @@
+"""What an event's data looks like, for the documentation, the OpenAPI document and the tests."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from runtime.hooks import Hook
+
+# A JSON Schema with an example.
+Property = dict[str, Any]
+
+
+@dataclass(frozen=True, eq=False)
+class EventType:
+    # Such as list.completed.
+    name: str
+    # Such as "List completed".
+    title: str
+    # When it is recorded, as a sentence.
+    description: str
+    data: Mapping[str, Property]
+    # Whether an email reports it too, which accounts can turn off.
+    is_emailed: bool = False
+
+    @property
+    def example(self) -> dict[str, object]:
+        return {name: field["examples"][0] for name, field in self.data.items()}
+
+
+# The one table: config/hooks.py.
+event_types = Hook[EventType]("EVENT_TYPES")
+
+
+@cache
+def types_by_name() -> dict[str, EventType]:
+    return {event_type.name: event_type for event_type in event_types}
+
+
+def text(
+    description: str, example: str | None, *, values: Iterable[str] = (), is_nullable: bool = False
+) -> Property:
+    field = _describe("string", description, example, is_nullable)
+    if values:
+        field["enum"] = [*values, *([None] if is_nullable else [])]
+    return field
+
+
+def integer(description: str, example: int | None, *, is_nullable: bool = False) -> Property:
+    return _describe("integer", description, example, is_nullable)
+
+
+def time(description: str, example: str | None, *, is_nullable: bool = False) -> Property:
+    return {**_describe("string", description, example, is_nullable), "format": "date-time"}
+
+
+def _describe(kind: str, description: str, example: object, is_nullable: bool) -> Property:
+    return {
+        "type": [kind, "null"] if is_nullable else kind,
+        "description": description,
+        "examples": [example],
+    }
