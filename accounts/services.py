@@ -8,6 +8,8 @@ from django.db import transaction
 from django.utils import timezone
 
 from accounts import audit, emails, hooks
+from accounts.events import record_event
+from accounts.events.declared import ACCOUNT_REINSTATED, ACCOUNT_SUSPENDED
 from accounts.models import Account, Invitation, Membership, User
 from accounts.names import validate_name
 from accounts.roles import Role
@@ -100,6 +102,7 @@ def suspend_account(
     """Owners and admins read the reason in the audit log."""
     if Account.objects.filter(pk=account.pk, suspended_at=None).update(suspended_at=timezone.now()):
         audit.record(account, actor, "account.suspended", reason or account.name, ip)
+        record_event(account, ACCOUNT_SUSPENDED, {"state": "suspended"})
 
 
 @transaction.atomic
@@ -107,6 +110,7 @@ def lift_suspension(*, account: Account, actor: User, ip: str | None = None) -> 
     suspended = Account.objects.filter(pk=account.pk).exclude(suspended_at=None)
     if suspended.update(suspended_at=None):
         audit.record(account, actor, "account.suspension_lifted", account.name, ip)
+        record_event(account, ACCOUNT_REINSTATED, {"state": "open"})
 
 
 @transaction.atomic

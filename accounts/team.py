@@ -9,6 +9,8 @@ from django.db import transaction
 from django.utils import timezone
 
 from accounts import audit, emails
+from accounts.events import EventType, record_event
+from accounts.events.declared import MEMBER_JOINED, MEMBER_REMOVED
 from accounts.models import Account, AuditEntry, Invitation, Membership, User
 from accounts.roles import Role, roles_assignable_by
 
@@ -67,6 +69,7 @@ def accept_invitation(*, invitation: Invitation, user: User, ip: str | None = No
         account=invitation.account, user=user, defaults={"role": pending.role}
     )
     audit.record(invitation.account, user, "member.joined", f"as {membership.role}", ip)
+    _record_member(membership, MEMBER_JOINED)
     return membership
 
 
@@ -105,10 +108,16 @@ def remove_member(*, membership: Membership, actor: User, ip: str | None = None)
         _require_other_owner(membership)
     action = "member.left" if user == actor else "member.removed"
     audit.record(membership.account, actor, action, user.email, ip)
+    _record_member(membership, MEMBER_REMOVED)
     membership.delete()
     _withdraw_unauthorized(membership, actor, ip)
     if user != actor:
         emails.queue_member_removed(account=membership.account, to=user.email)
+
+
+def _record_member(membership: Membership, event_type: EventType) -> None:
+    data = {"id": membership.public_id, "role": membership.role}
+    record_event(membership.account, event_type, data)
 
 
 def _withdraw_unauthorized(inviter: Membership, actor: User, ip: str | None) -> None:

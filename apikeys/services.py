@@ -3,20 +3,25 @@
 Functions that add a key lock the account, or concurrent ones could exceed the maximum.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 
+from django.core.cache import cache
 from django.db import transaction
+from django.db.models import Exists, OuterRef, Value
+from django.db.models.functions import Concat
 from django.utils import timezone
 
 from accounts import audit
-from accounts.models import Account, User
-from apikeys import emails
+from accounts.events import record_event
+from accounts.models import Account, Event, User
+from apikeys import emails, event_types
 from apikeys.credit_limits import CreditUse
 from apikeys.hooks import key_credit_use
 from apikeys.models import EXPIRY_NOTICE, MAX_ACTIVE_KEYS, ApiKey, KeyChangeRefused, TooManyKeys
 
 GRACE_PERIODS = (timedelta(0), timedelta(hours=1), timedelta(hours=24), timedelta(days=7))
+_EXPIRED = "key.expired:"
 CHANGEABLE = ("name", "allowed_networks", "requests_per_minute", "credits_per_month")
 
 
@@ -74,6 +79,8 @@ def create_key(
     limit = f", {_describe_limit(credits_per_month)}" if credits_per_month else ""
     audit.record(account, actor, "key.created", f"{key}{limit}", ip)
     emails.queue_key_created(key=key, actor=actor)
+    data = {"id": key.public_id, "expires_at": expires_at}
+    record_event(account, event_types.KEY_CREATED, data)
     return key, secret
 
 
@@ -130,6 +137,9 @@ def rotate_key(
     key.refresh_from_db()
     audit.record(key.account, actor, "key.rotated", f"{key} → {replacement.display}", ip)
     emails.queue_key_rotated(key=key, replacement=replacement, actor=actor)
+    ids = {"id": key.public_id, "replaced_by": replacement.public_id}
+    expires_at = key.revoked_at or key.expires_at
+    record_event(key.account, event_types.KEY_ROTATED, {**ids, "expires_at": expires_at})
     return replacement, secret
 
 
@@ -140,6 +150,7 @@ def revoke_key(*, key: ApiKey, actor: User | None, ip: str | None = None) -> boo
         return False
     audit.record(key.account, actor, "key.revoked", str(key), ip)
     emails.queue_key_revoked(key=key, actor=actor)
+    record_event(key.account, event_types.KEY_REVOKED, {"id": key.public_id})
     return True
 
 
@@ -162,6 +173,22 @@ def _send_expiry_notice(key: ApiKey) -> None:
     unannounced = ApiKey.objects.filter(pk=key.pk, expiry_announced_at=None)
     if unannounced.update(expiry_announced_at=timezone.now()) and key.account.is_open:
         emails.queue_key_expires(key=key)
+        data = {"id": key.public_id, "expires_at": key.expires_at}
+        record_event(key.account, event_types.KEY_EXPIRING, data)
+
+
+def record_expired_keys(*, is_stopping: Callable[[], bool]) -> None:
+    """Record the expiry of keys. A job of the background worker."""
+    if not cache.add("expired-keys", True, timeout=20):
+        return
+    recorded = Event.objects.filter(
+        account=OuterRef("account"), once=Concat(Value(_EXPIRED), OuterRef("public_id"))
+    )
+    last_day = (timezone.now() - timedelta(days=1), timezone.now())
+    expired = ApiKey.objects.filter(~Exists(recorded), expires_at__range=last_day, revoked_at=None)
+    for key in expired.select_related("account"):
+        data, once = {"id": key.public_id, "expires_at": key.expires_at}, _EXPIRED + key.public_id
+        record_event(key.account, event_types.KEY_EXPIRED, data, once=once)
 
 
 def revoke_keys_of_closed_account(*, account: Account, actor: User) -> None:

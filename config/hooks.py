@@ -73,11 +73,37 @@ ON_EVERY_DAY: list[str] = [
 ON_WORKER_ROUND: list[str] = [
     "credits.invoice_files.draw_invoices",
     "credits.payments.automatic_orders.pay_automatic_orders",
+    "apikeys.services.record_expired_keys",
 ]
 
 # --- The types of events, in the order of the docs ------------------------------------------------
 
-EVENT_TYPES: list[str] = []
+EVENT_TYPES: list[str] = [
+    "credits.event_types.CREDITS_LOW",
+    "credits.event_types.CREDITS_EXHAUSTED",
+    "credits.event_types.CREDITS_GRANTED",
+    "credits.event_types.ORDER_PAID",
+    "credits.event_types.ORDER_REFUNDED",
+    "credits.event_types.PLAN_CHANGED",
+    "apikeys.event_types.KEY_CREATED",
+    "apikeys.event_types.KEY_ROTATED",
+    "apikeys.event_types.KEY_REVOKED",
+    "apikeys.event_types.KEY_EXPIRING",
+    "apikeys.event_types.KEY_EXPIRED",
+    "apikeys.event_types.KEY_CREDIT_LIMIT_REACHED",
+    "lists.event_types.LIST_READY",
+    "lists.event_types.LIST_RESULTS_READY",
+    "lists.event_types.LIST_COMPLETED",
+    "lists.event_types.LIST_FAILED",
+    "lists.event_types.LIST_PAUSED",
+    "lists.event_types.LIST_CANCELED",
+    "validation.event_types.FEEDBACK_ANSWERED",
+    "accounts.events.declared.MEMBER_JOINED",
+    "accounts.events.declared.MEMBER_REMOVED",
+    "accounts.events.declared.ACCOUNT_SUSPENDED",
+    "accounts.events.declared.ACCOUNT_REINSTATED",
+    "accounts.events.declared.WEBHOOK_TEST",
+]
 
 # --- What each layer adds to the admin ------------------------------------------------------------
 

@@ -7,7 +7,9 @@ from django.db import transaction
 from django.utils.crypto import get_random_string
 
 from accounts import audit
+from accounts.events import record_event
 from accounts.models import Account, User
+from credits.event_types import CREDITS_GRANTED
 from credits.models import EntryKind, LedgerEntry, Order, Subscription, Wallet
 from credits.models.catalog import MAX_CREDITS
 
@@ -53,6 +55,10 @@ def post_entry(
     if is_new:
         update = Wallet.objects.deduct if outgoing else Wallet.objects.add
         update(account, amount)
+    if is_new and not outgoing:
+        balance = Wallet.objects.values_list("balance", flat=True).get(account=account)
+        data = {"credits": amount, "kind": kind.value, "balance": balance}
+        record_event(account, CREDITS_GRANTED, data)
     return is_new
 
 

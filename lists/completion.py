@@ -6,6 +6,7 @@ from credits.wallet.charges import Charge, record_usage
 from credits.wallet.holds import release_hold, shrink_hold
 from engine import Verdict
 from lists import emails
+from lists.event_types import record_list_event
 from lists.models import AddressList
 from lists.models.lists import RECHECK_AFTER
 from lists.models.states import HOLDING_CREDITS, ListState
@@ -27,6 +28,9 @@ def finish_round(address_list: AddressList) -> bool:
         return False
     unknown = count_unknown(locked)
     locked.change_state(ListState.RECHECKING)
+    if locked.results_at is None:
+        # Precedes the event of its completion.
+        record_list_event(locked)
     if unknown and locked.rechecks_unknown and locked.rechecks < len(RECHECK_AFTER):
         locked.recheck_at = timezone.now() + RECHECK_AFTER[locked.rechecks]
         locked.save(update_fields=["recheck_at"])
@@ -76,6 +80,7 @@ def end_list(address_list: AddressList, state: ListState, **changes: object) -> 
         record_usage([unknown])
     if address_list.hold is not None:
         release_hold(hold=address_list.hold)
+    record_list_event(address_list)
     if state is ListState.FAILED:
         emails.queue_list_failed(address_list)
     return True

@@ -15,6 +15,7 @@ from credits.money import format_credits
 from credits.wallet.holds import hold_credits
 from lists.completion import end_list
 from lists.deletion.batch_delete import MAX_UPLOAD_TIME, erase_list, hide_list
+from lists.event_types import record_list_event
 from lists.files.text_encoding import Confidence, find_known_encoding
 from lists.models import AddressList
 from lists.models.states import FINAL, HOLDING_CREDITS, WORKABLE, ListState
@@ -122,6 +123,7 @@ def pause_list(*, address_list: AddressList, actor: Actor | None) -> AddressList
     locked = _lock(address_list, HOLDING_CREDITS)
     if locked.change_state(ListState.PAUSED, paused_at=timezone.now()):
         locked.record(actor, "list.paused")
+        record_list_event(locked)
     return locked
 
 
@@ -200,7 +202,10 @@ def start_when_ready(address_list: AddressList) -> None:
     except ApiError as error:
         ready = AddressList.objects.filter(pk=address_list.pk, state=ListState.READY)
         message = error.message or REFUSALS[error.code].message
-        ready.update(starts_when_ready=False, error_code=error.code, error_message=message[:300])
+        reason = {"error_code": error.code, "error_message": message[:300]}
+        with transaction.atomic():
+            if ready.update(starts_when_ready=False, **reason):
+                record_list_event(ready.get())
 
 
 def _lock(address_list: AddressList, states: set[ListState] | frozenset[ListState]) -> AddressList:

@@ -4,6 +4,7 @@ from django.utils import timezone
 from accounts import audit
 from accounts.models import User
 from credits import emails, services
+from credits.event_types import ORDER_PAID, record_order
 from credits.models import EntryKind, LedgerEntry, Order, OrderKind, OrderState, Subscription
 from credits.orders import refunds
 from credits.plans import subscriptions
@@ -36,6 +37,7 @@ def fulfill_order(
         refunds.deduct_share(order, 0, None, "")
     _update_plan(order, subscription)
     audit.record(order.account, actor, "order.paid", str(order), ip)
+    record_order(ORDER_PAID, order, cents=order.total_cents, credits=order.credits)
     emails.queue_receipt(order=order)
     return True
 

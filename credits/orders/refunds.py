@@ -4,6 +4,7 @@ from django.utils import timezone
 from accounts import audit
 from accounts.models import User
 from credits import emails, services
+from credits.event_types import ORDER_REFUNDED, record_order
 from credits.models import EntryKind, Order, OrderKind, OrderState, Plan, Refund, Subscription
 from credits.plans import subscriptions
 from credits.plans.offers import OrderRefused
@@ -57,6 +58,7 @@ def refund_order(
         _end_refunded_plan(order, subscription)
     target = f"{order}: {reason}" if reason else str(order)
     audit.record(order.account, actor, "order.refunded", target, ip)
+    record_order(ORDER_REFUNDED, order, cents=cents - refunded_before, credits=deducted)
     plan = subscription.plan if order.state == OrderState.REFUNDED and order.plan else None
     emails.queue_refund(order=order, cents=cents - refunded_before, credits=deducted, plan=plan)
     return True

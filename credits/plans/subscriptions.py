@@ -3,8 +3,10 @@ from datetime import date
 from django.db.models import Max
 from django.utils import timezone
 
+from accounts.events import record_event
 from accounts.models import Account, User
 from credits import emails
+from credits.event_types import PLAN_CHANGED
 from credits.models import OrderKind, OrderState, Plan, ProviderCancellation, Subscription, Wallet
 from credits.plans.coverage import (
     Coverage,
@@ -107,6 +109,9 @@ def recompute_plan(subscription: Subscription) -> PlanStatus:
         cancel_at_provider(subscription)
     subscription.save()
     update_limits(subscription.account)
+    if subscription.plan != previous:
+        data = {"from": previous.code, "to": subscription.plan.code}
+        record_event(subscription.account, PLAN_CHANGED, data)
     if was_not_paid and not previous.is_free:
         emails.queue_plan_ended(account=subscription.account, plan=previous)
     return status

@@ -13,10 +13,12 @@ from django.db import transaction
 from django.urls import reverse
 from django.utils import timezone
 
+from accounts.events import record_event
 from accounts.models import Account
 from apikeys.errors import ApiError
 from apikeys.models import ApiKey
 from credits import emails
+from credits.event_types import CREDITS_EXHAUSTED, CREDITS_LOW
 from credits.models import UseHour, Wallet
 from credits.models.usage import BUCKET_BOUNDS, BUCKETS
 from credits.money import format_credits
@@ -93,11 +95,11 @@ def charge_account(*charges: Charge) -> int:
         if charge.key is not None and charge.key.credits_per_month is not None:
             costs_by_key[charge.key] += charge.cost
     key_limits.enforce(costs_by_key, month)
-    # Email as if they were charged one after the other.
+    # Announce it as if they were charged one after the other.
     left = balance + cost
     for charge in charges:
         left -= charge.cost
-        queue_balance_email(account, charge.cost, left, threshold)
+        announce_balance(account, charge.cost, left, threshold)
     duration = time.perf_counter() - started
     transaction.on_commit(lambda: _record_metrics(cost, duration))
     return balance
@@ -144,17 +146,20 @@ def _record_metrics(credits: int, duration: float) -> None:
     credits_charged.inc(credits)
 
 
-def queue_balance_email(account: Account, cost: int, balance: int, threshold: int) -> bool:
-    """Return whether this cost crossed the threshold.
+def announce_balance(account: Account, cost: int, balance: int, threshold: int) -> bool:
+    """Queue an email and record an event, and return True, if this cost crossed the threshold.
 
     The wallet is locked, so only one of several charges crosses it.
     """
     if cost and balance == 0:
+        event_type = CREDITS_EXHAUSTED
         emails.queue_zero_balance(account=account)
     elif balance <= threshold < balance + cost:
+        event_type = CREDITS_LOW
         emails.queue_low_balance(account=account, balance=balance, threshold=threshold)
     else:
         return False
+    record_event(account, event_type, {"balance": balance, "threshold": threshold})
     return True
 
 

@@ -9,9 +9,9 @@ from apikeys.models import ApiKey
 from credits.models import Hold, Wallet
 from credits.wallet.charges import (
     Charge,
+    announce_balance,
     credits_charged,
     insufficient_credits,
-    queue_balance_email,
     record_usage,
 )
 from credits.wallet.key_limits import check_hold
@@ -36,7 +36,7 @@ def hold_credits(
         check_hold(key, amount)
     wallet.hold(amount)
     wallet.save(update_fields=["balance", "held"])
-    if wallet.announces_hold and queue_balance_email(
+    if wallet.announces_hold and announce_balance(
         account, amount, wallet.balance, wallet.threshold
     ):
         wallet.announced_by_hold = wallet.balance

@@ -14,9 +14,11 @@ from django.db.models import BigIntegerField, DateField, DateTimeField, Q
 from django.urls import reverse
 from django.utils import timezone
 
+from accounts.events import record_event
 from apikeys import emails
 from apikeys.credit_limits import CreditUse
 from apikeys.errors import ApiError
+from apikeys.event_types import KEY_CREDIT_LIMIT_REACHED
 from apikeys.models import ApiKey
 from credits.money import format_credits
 from runtime.database.raw_sql import JsonTable, execute
@@ -84,7 +86,7 @@ def limit_reached(key: ApiKey, use: CreditUse, *, required: int) -> KeyCreditLim
 
 
 def _announce(key: ApiKey, use: CreditUse, added: int) -> None:
-    """Queue an email at or near the limit, once a month, as refunds let keys reach it again.
+    """Announce it at or near the limit, once a month, as refunds let keys reach it again.
 
     Keys that share use and limit share the email.
     """
@@ -97,6 +99,8 @@ def _announce(key: ApiKey, use: CreditUse, added: int) -> None:
     if is_reached:
         if due.update(limit_announced_at=now):
             emails.queue_key_limit_reached(key=key, use=use)
+            limits = {"limit": use.limit, "resets_at": midnight(use.resets_on)}
+            record_event(key.account, KEY_CREDIT_LIMIT_REACHED, {"id": key.public_id, **limits})
     elif due.filter(_is_due("limit_warned_at", use.month)).update(limit_warned_at=now):
         emails.queue_key_limit_near(key=key, use=use)
 

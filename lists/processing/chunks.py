@@ -11,6 +11,7 @@ from apikeys.errors import REFUSALS
 from credits.wallet.charges import Charge
 from credits.wallet.holds import HoldEnded, charge_hold
 from engine import AddressParts, Finding, Verdict, parse_address, sandbox_word
+from lists.event_types import record_list_event
 from lists.models import AddressList, ListChunk, ResultCounts
 from lists.models.states import ListState
 from lists.packing import RowKind, Rows, pack_results, unpack_results
@@ -77,6 +78,7 @@ def check_chunk(address_list: AddressList, chunk: ListChunk) -> None:
         with transaction.atomic():
             if address_list.change_state(ListState.PAUSED, paused_at=timezone.now(), **error):
                 address_list.record(None, "list.paused")
+                record_list_event(AddressList.objects.get(pk=address_list.pk))
     if not is_stored:
         chunk.release(attempts=0)
         return

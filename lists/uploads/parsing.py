@@ -5,6 +5,7 @@ from django.db import transaction
 from apikeys.errors import ApiError
 from credits.plans.list_limits import list_limits
 from lists.deletion.batch_delete import FACTS, delete_content, delete_rows
+from lists.event_types import record_list_event
 from lists.files.cells import read_address
 from lists.files.errors import UnreadableFile
 from lists.files.text_encoding import Confidence
@@ -55,7 +56,8 @@ def parse_list(address_list: AddressList) -> None:
             if not address_list.lock_if_held():
                 return
             reason = {"error_code": error.code, "error_message": error.message[:300]}
-            address_list.change_state(ListState.FAILED, rows=0, **reason)
+            if address_list.change_state(ListState.FAILED, rows=0, **reason):
+                record_list_event(address_list)
         delete_content(address_list)
     except LeaseLost:
         return
@@ -163,3 +165,5 @@ class _Parser:
                 sandbox_addresses=self._sandbox_addresses,
                 domains=self._deduplicator.domains,
             )
+            if not self._list.starts_when_ready:
+                record_list_event(self._list)

@@ -11,6 +11,7 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 import pytest
 
 import accounts.engine
+import accounts.events.types
 import accounts.hooks
 import accounts.staff.hooks
 import apikeys.hooks
@@ -19,12 +20,13 @@ import runtime.jobs.daily
 import runtime.jobs.rounds
 import runtime.mail.attachments
 import validation.hooks
+from accounts.events import EventType
 from runtime.hooks import Hook
 
 pytestmark = pytest.mark.anywhere
 
 MODULES = (
-    *(accounts.engine, accounts.hooks, accounts.staff.hooks),
+    *(accounts.engine, accounts.events.types, accounts.hooks, accounts.staff.hooks),
     *(apikeys.hooks, runtime.jobs.daily, runtime.jobs.rounds, runtime.mail.attachments),
     validation.hooks,
 )
@@ -35,7 +37,9 @@ HOOKS: dict[str, Hook[Any]] = {
     if isinstance(value, Hook)
 }
 TABLE = {name: paths for name, paths in vars(config.hooks).items() if name.isupper()}
-FUNCTIONS = [(name, path) for name, paths in TABLE.items() for path in paths]
+# Lists no functions.
+VALUES = "EVENT_TYPES"
+FUNCTIONS = [(name, path) for name, paths in TABLE.items() for path in paths if name != VALUES]
 ROW = re.compile(r"^\| (`[^|]*) \| ([^|]*)\|", re.MULTILINE)
 DOCUMENT = Path(__file__).parents[2] / "docs/design/hooks.md"
 
@@ -86,6 +90,12 @@ def test_function_has_the_signature_of_its_hook(name: str, path: str) -> None:
     assert hints == {parameter: types[parameter] for parameter in types.keys() - {*added}}
 
 
+def test_event_types_have_distinct_names() -> None:
+    types = list(HOOKS[VALUES])
+    assert all(isinstance(event_type, EventType) for event_type in types)
+    assert len({event_type.name for event_type in types}) == len(types)
+
+
 def test_staff_domains_have_one_source() -> None:
     assert len(TABLE["STAFF_DOMAINS"]) == 1
 
@@ -96,7 +106,10 @@ def test_docs_list_each_hook_with_its_arguments() -> None:
         for names, arguments in ROW.findall(DOCUMENT.read_text())
         for name in re.findall(r"`(\w+)`", names)
     }
-    assert documented == {name: list(signature_of(hook).parameters) for name, hook in HOOKS.items()}
+    functions = {name: hook for name, hook in HOOKS.items() if name != VALUES}
+    assert documented == {
+        name: list(signature_of(hook).parameters) for name, hook in functions.items()
+    }
 
 
 def test_functions_run_in_the_order_of_the_setting(settings: Any) -> None:

@@ -58,6 +58,7 @@ SYSTEM_TEXT: dict[str, list[str]] = {
     "accounts.Account": ["public_id"],
     "accounts.Membership": ["public_id", "role"],
     "accounts.Invitation": ["public_id", "role", "token"],
+    "accounts.Event": ["public_id", "type", "body", "once"],
     "apikeys.ApiKey": [
         *("public_id", "digest", "first_four", "last_four", "allowed_networks", "form_token"),
     ],

@@ -8,11 +8,13 @@ from django.db import transaction
 from django.utils import timezone
 
 from accounts import audit
+from accounts.events import record_event
 from accounts.models import Account, User
 from apikeys.actor import Actor
 from apikeys.errors import daily_limit_exceeded
 from runtime.metrics.client import Counter
 from validation.addresses import address_hash, mask_address
+from validation.event_types import FEEDBACK_ANSWERED
 from validation.feedback import emails
 from validation.ids import is_result_id, result_created_at
 from validation.models import Feedback, FeedbackText
@@ -98,6 +100,8 @@ def answer_feedback(*, feedback: Feedback, answer: str, actor: User, ip: str | N
         feedback.refresh_from_db()
         audit.record(feedback.account, actor, "feedback.answered", feedback.public_id, ip)
         emails.queue_feedback_answered(feedback)
+        ids = {"id": feedback.public_id, "result": feedback.result_id}
+        record_event(feedback.account, FEEDBACK_ANSWERED, {**ids, "expected": feedback.expected})
     return bool(is_answered)
 
 

@@ -1,0 +1,14 @@
+from accounts.events.types import EventType, text
+from validation.models import Feedback
+
+FEEDBACK_ANSWERED = EventType(
+    "feedback.answered",
+    "Feedback answered",
+    "Our staff answered your feedback on a result. The answer is on the result's page.",
+    {
+        "id": text("ID of the feedback (`fbk_…`)", "fbk_3Ng8PzXrW5kQvTd7YcJb"),
+        "result": text("ID of the result (`val_…`)", "val_01KAH7Z8Q4M2T9V5X3B6C0D1EF"),
+        "expected": text("What you expected", "deliverable", values=Feedback.Expected.values),
+    },
+    is_emailed=True,
+)
