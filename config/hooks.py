@@ -11,6 +11,7 @@ ON_ACCOUNT_CLOSED: list[str] = [
 ]
 ON_ACCOUNT_REOPENED: list[str] = []
 ON_ACCOUNT_ERASED: list[str] = [
+    "accounts.webhooks.data.delete_events_and_endpoints",
     "apikeys.services.erase_personal_data",
     "credits.wallet.holds.release_holds",
     "credits.payments.cards.forget_card",
@@ -24,6 +25,7 @@ ON_USER_ERASED: list[str] = [
     "validation.feedback.data.erase_sender",
 ]
 ON_ACCOUNT_EXPORTED: list[str] = [
+    "accounts.webhooks.data.export_events_and_endpoints",
     "apikeys.services.export_keys",
     "credits.export.export_billing",
     "validation.request_log.export.export_requests",
@@ -47,6 +49,7 @@ ON_EVERY_DAY: list[str] = [
     "accounts.retention.delete_unconfirmed_users",
     "accounts.retention.delete_expired_sessions",
     "accounts.retention.delete_old_invitations",
+    "accounts.webhooks.data.delete_old_events",
     "runtime.mail.retention.delete_old_mails",
     "runtime.mail.retention.delete_old_recipient_limits",
     "accounts.authentication.second_factor.factors.reencrypt_secrets",
