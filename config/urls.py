@@ -5,6 +5,7 @@ from django.urls import include, path, re_path
 from django.utils.functional import lazy
 from django.views.generic import RedirectView
 
+from apikeys.events.api import EventsView, OneEventView
 from apikeys.rest.routes import operation
 from apikeys.rest.view import UnknownView
 from config.security_contact import show_security_contact
@@ -33,6 +34,8 @@ urlpatterns = [
     *operation("v1/validations/<str:result_id>/feedback", FeedbackView),
     *LIST_OPERATIONS,
     *operation("v1/domains", DomainsView),
+    *operation("v1/events", EventsView),
+    *operation("v1/events/<str:event_id>", OneEventView),
     *operation("v1/credits", CreditsView),
     *operation("v1/usage", UsageView),
     *operation("v1/me", MeView),

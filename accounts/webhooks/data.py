@@ -26,13 +26,11 @@ def delete_events_and_endpoints(*, account: Account) -> None:
 
 def export_events_and_endpoints(*, account: Account) -> dict[str, object]:
     bodies = Event.objects.numbered().filter(account=account).values_list("body", flat=True)
-    endpoints = WebhookEndpoint.objects.filter(account=account)
+    endpoints = WebhookEndpoint.objects.filter(account=account).values(
+        *("public_id", "url", "description", "types", "created_at"),
+        *("disabled_at", "disabled_reason", "failing_since"),
+    )
     return {
         "events": [orjson.loads(body) for body in bodies.reverse()],
-        "webhooks": list(
-            endpoints.values(
-                *("public_id", "url", "description", "types", "created_at"),
-                *("disabled_at", "disabled_reason", "failing_since"),
-            )
-        ),
+        "webhooks": list(endpoints),
     }

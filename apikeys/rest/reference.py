@@ -7,6 +7,7 @@ from functools import lru_cache
 import orjson
 from drf_spectacular.generators import SchemaGenerator
 
+from accounts.events import EventType
 from apikeys.rest.openapi import Node, find_success, only_content
 
 
@@ -72,6 +73,10 @@ def operations() -> list[OperationSection]:
         for path, methods in document["paths"].items()
         for method, operation in methods.items()
     ]
+
+
+def describe_event(event_type: EventType) -> list[FieldRow]:
+    return _fields({"properties": event_type.data}, {}, {})
 
 
 def parse_document() -> Node:

@@ -21,12 +21,16 @@ def openapi_settings(base_url: str, support_email: str, version: str) -> dict[st
                 "description": "Read and replace the domains that your account allows or denies. "
                 "This is free.",
             },
+            {"name": "Events", "description": "Read what happened in your account. This is free."},
             {
                 "name": "Account",
                 "description": "Read the balance, usage, and rate limit of a key. This is free.",
             },
         ],
-        "POSTPROCESSING_HOOKS": ["apikeys.rest.schema.complete_schema"],
+        "POSTPROCESSING_HOOKS": [
+            "apikeys.rest.schema.complete_schema",
+            "apikeys.events.openapi.add_webhooks",
+        ],
         "DISABLE_DOCSTRING_DESCRIPTIONS": True,
         "ENUM_GENERATE_CHOICE_DESCRIPTION": False,
         # Keep the URL table's order.

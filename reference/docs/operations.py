@@ -18,6 +18,7 @@ _SAMPLES = {
     "send-feedback": "feedback",
     "create-list": "list-upload",
     "replace-domains": "domains",
+    "show-events": "events",
     "show-credits": "balance",
     "show-usage": "usage",
     "show-me": "me",

@@ -8,6 +8,8 @@ from django.conf import settings
 from django.template.loader import render_to_string
 from django.utils.text import get_text_list
 
+from accounts.events.types import event_types
+from accounts.webhooks.data import EVENT_RETENTION
 from apikeys import crypto
 from apikeys.errors import REFUSALS, SAMPLE_DETAILS, ApiRefusal
 from apikeys.forms import GRACE_LABELS, LIFETIMES, MAX_NETWORKS
@@ -93,6 +95,7 @@ _NUMBERS: dict[str, object] = {
     "feedback_days": FEEDBACK_RETENTION.days,
     "feedback_per_day": FEEDBACK_PER_DAY,
     "max_feedback_kilobytes": max_body_bytes("/v1/validations/val/feedback") // 1024,
+    "event_days": EVENT_RETENTION.days,
     "window": WINDOW_SECONDS,
     "default_days": DEFAULT_DAYS,
     "max_days": MAX_DAYS,
@@ -118,6 +121,8 @@ def _facts() -> dict[str, object]:
         "refusals": REFUSALS.items(),
         "validate_operation": find_operation("validate"),
         "feedback_operation": find_operation("send-feedback"),
+        "event_operation": find_operation("show-event"),
+        "event_types": lambda: [(one, reference.describe_event(one)) for one in event_types],
         "full_response": lambda: _format_json(sandbox_result(FULL_RESULT_WORD)),
         "mistyped": lambda: _format_json(mistyped_result()),
         "mistakes": SYNTAX_MESSAGES.items(),

@@ -98,6 +98,9 @@ GROUPS = (
                 "Domains whose addresses you accept unless undeliverable, or always reject.",
             ),
             DocsPage(
+                "show-events", "events/", "Events", "Changes in your account, and how to catch up."
+            ),
+            DocsPage(
                 "show-rate-limits",
                 "rate-limits/",
                 "Rate limits",
@@ -152,6 +155,13 @@ GROUPS = (
                 "Domain operations",
                 "Read and replace the domains that your account allows or denies.",
                 tag="Domains",
+            ),
+            DocsPage(
+                "show-event-operations",
+                "api/events/",
+                "Event operations",
+                "Read what happened in your account.",
+                tag="Events",
             ),
             DocsPage(
                 "show-account-operations",

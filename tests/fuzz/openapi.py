@@ -9,8 +9,8 @@ from pathlib import Path
 from tests.servers.product import ROOT, Product
 
 # A schema can't express that an Idempotency-Key must not be reused with another address, that one
-# date must not be after another, that a key or a list must belong to the account, or that a text
-# must be a domain and an ETag the present one.
+# date must not be after another, that a key, a list or an event must belong to the account, or that
+# a text must be a domain and an ETag the present one.
 SETTINGS = """
 hooks = "tests.fuzz.schemathesis_hooks"
 
@@ -28,6 +28,10 @@ checks.positive_data_acceptance.expected-statuses = ["2xx", "400", "404"]
 [[operations]]
 include-operation-id = "replace-domains"
 checks.positive_data_acceptance.expected-statuses = ["2xx", "400", "412"]
+
+[[operations]]
+include-path-regex = "^/v1/events"
+checks.positive_data_acceptance.expected-statuses = ["2xx", "400", "404"]
 
 # A list whose unknown addresses are checked again would let it wait for long.
 [[operations]]

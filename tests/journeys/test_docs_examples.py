@@ -10,7 +10,7 @@ from reference.docs.examples import LANGUAGES
 from reference.docs.pages import PAGES, DocsPage
 from tests.journeys.docs_examples import RUNNERS, Example, find_differences, load_examples
 from tests.servers.client import HttpCaller
-from tests.servers.keys import make_key, make_window_end_in
+from tests.servers.keys import make_key, make_window_end_in, manage
 from tests.servers.product import Product, product
 
 SIGN_UPS = {
@@ -26,6 +26,16 @@ CALLS = {
     "python": "\nprint(json.dumps([check_sign_up(email) for email in {emails}]))",
     "javascript": "\nconsole.log(JSON.stringify(await Promise.all({emails}.map(checkSignUp))));",
 }
+RECORD_EVENTS = """
+from accounts.events import EventType, record_event
+from accounts.models import Account
+from accounts.webhooks.fan_out import number_events
+account = Account.objects.first_owned_by("events@docs.example")
+record_event(account, EventType("credits.low", "", "", {}), {"balance": 498, "threshold": 500})
+record_event(account, EventType("list.completed", "", "", {}), {"id": "lst_4Fq8ZnWcR2tKvYx6BdJm"})
+while number_events():
+    pass
+"""
 
 
 @pytest.fixture(scope="module")
@@ -45,10 +55,18 @@ def examples(site: Product) -> list[Example]:
 def printed(site: Product, examples: list[Example]) -> dict[str, str]:
     """The output of every example, run in parallel because startup takes most of the time."""
     secret = make_key(site, "reader@docs.example", 1_000)
+    # Other examples cause events, too.
+    secret_with_events = make_key(site, "events@docs.example", 1_000)
+    manage(site, "shell", "--no-imports", "-c", RECORD_EVENTS)
     # The reference repeats samples of other pages.
     ready = {example.name: example for example in examples if example.can_run}
     with ThreadPoolExecutor(4) as readers:
-        texts = readers.map(lambda example: example.run(secret), ready.values())
+        texts = readers.map(
+            lambda example: example.run(
+                secret_with_events if example.name.startswith("events") else secret
+            ),
+            ready.values(),
+        )
         return dict(zip(ready, texts, strict=True))
 
 

@@ -11,6 +11,7 @@ import pytest
 from django.test import Client
 from jsonschema import Draft202012Validator
 
+from accounts.events.types import event_types
 from apikeys.errors import REFUSALS
 from tests.servers.product import ROOT
 
@@ -157,6 +158,19 @@ def test_every_example_of_a_response_matches_its_schema(document: Any) -> None:
                     assert not list(Draft202012Validator(schema).iter_errors(found["value"]))
                     checked.add(found["summary"])
     assert checked > REFUSALS.keys()
+
+
+def test_every_type_of_event_is_a_webhook_with_a_valid_example(document: Any) -> None:
+    assert list(document["webhooks"]) == [event_type.name for event_type in event_types]
+    bodies = {
+        name: webhook["post"]["requestBody"]["content"]["application/json"]
+        for name, webhook in document["webhooks"].items()
+    }
+    response = document["paths"]["/v1/events/{event_id}"]["get"]["responses"]["200"]
+    described = [*bodies.values(), *response["content"].values()]
+    for (event,) in map(example_values, described):
+        schema = bodies.get(event["type"], {}).get("schema", {})
+        Draft202012Validator({**schema, "components": document["components"]}).validate(event)
 
 
 def example_values(described: Any) -> list[Any]:

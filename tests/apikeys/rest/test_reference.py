@@ -37,7 +37,8 @@ def test_every_operation_is_documented(schema: Any) -> None:
     domains = {("get", "/v1/domains"), ("put", "/v1/domains")}
     result = "/v1/validations/{result_id}"
     of_results = {("get", result), ("post", f"{result}/feedback")}
-    assert documented == {*validate, *domains, *read, *of_results, *of_lists}
+    events = {("get", "/v1/events"), ("get", "/v1/events/{event_id}")}
+    assert documented == {*validate, *domains, *read, *of_results, *events, *of_lists}
     assert len(of_lists) >= 7
     for methods in schema["paths"].values():
         for operation in methods.values():

@@ -1,0 +1,165 @@
+"""GET /v1/events and /v1/events/{id}."""
+
+import json
+from typing import Any
+from urllib.parse import urlencode
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from pytest_django import Settings
+
+from accounts.events import EventType, record_event
+from accounts.models import Account, Event, User
+from accounts.webhooks.fan_out import number_events
+from tests.support.api_client import ApiClient, error_code
+
+pytestmark = pytest.mark.django_db
+
+BODY = 'AS "body" FROM'
+READY, COMPLETED = (EventType(f"list.{name}", "", "", {}) for name in ("ready", "completed"))
+
+
+@pytest.fixture(autouse=True)
+def types(settings: Settings) -> None:
+    settings.EVENT_TYPES = [f"{__name__}.READY", f"{__name__}.COMPLETED"]
+
+
+def record(account: Account, event_type: EventType = READY, **data: object) -> Event:
+    event = record_event(account, event_type, data)
+    assert event is not None
+    return event
+
+
+@pytest.fixture
+def events(account: Account) -> list[Event]:
+    """Five events, of which the second and the fourth are of another type."""
+    Event.objects.all().delete()
+    made = [record(account, COMPLETED if n % 2 else READY, number=n) for n in range(5)]
+    number_events()
+    return made
+
+
+def read(caller: ApiClient, **query: str) -> list[str]:
+    """Return the ids of all pages."""
+    cursor = "after" if "after" in query else "starting_after"
+    ids: list[str] = []
+    while True:
+        page = caller.get(f"/v1/events?{urlencode({'limit': 2, **query})}").json()
+        ids += [event["id"] for event in page["data"]]
+        assert page["next"] == (ids[-1] if page["has_more"] else None)
+        if not page["has_more"]:
+            return ids
+        assert len(page["data"]) == 2
+        query[cursor] = page["next"]
+
+
+def assert_refused(response: Any, param: str, *words: str) -> None:
+    assert (response.status_code, error_code(response)) == (400, "invalid_field")
+    error = response.json()["error"]
+    assert error["param"] == param
+    assert all(word in error["message"] for word in words), error
+
+
+@pytest.mark.anywhere
+def test_pages_contain_each_event_once_in_both_directions(
+    caller: ApiClient, events: list[Event]
+) -> None:
+    ids = [event.public_id for event in events]
+    assert read(caller) == ids[::-1]
+    assert read(caller, starting_after=ids[2]) == ids[1::-1]
+    assert read(caller, after="") == ids
+    assert read(caller, after=ids[1]) == ids[2:]
+    assert read(caller, after=ids[4]) == []
+    assert read(caller, type="list.completed") == [ids[3], ids[1]]
+    assert read(caller, type="list.completed,list.ready", after="") == ids
+    assert read(caller, type="list.ready", after=ids[1]) == [ids[2], ids[4]]
+    assert len(caller.get("/v1/events").json()["data"]) == 5
+
+
+@pytest.mark.anywhere
+def test_events_are_the_stored_bodies(
+    caller: ApiClient, account: Account, events: list[Event]
+) -> None:
+    text = {"ß": "é\u2028", "big": 9007199254740993, "share": 0.1, "null": None}
+    event = record(account, data=text)
+    number_events()
+    page = caller.get("/v1/events?limit=1")
+    assert f'{{"data":[{event.body}],"has_more":true' in page.content.decode()
+    one = caller.get(f"/v1/events/{event.public_id}")
+    assert one.content.decode() == event.body
+    assert json.loads(event.body)["account_id"] == account.public_id
+    assert "X-RateLimit-Remaining" in one.headers
+    assert "X-Credits-Cost" not in one.headers
+
+
+@pytest.mark.anywhere
+def test_event_without_a_number_is_newer_than_all_listed_ones(
+    caller: ApiClient, account: Account, events: list[Event]
+) -> None:
+    ids = [event.public_id for event in events]
+    new = record(account).public_id
+    assert read(caller) == read(caller, starting_after=new) == ids[::-1]
+    assert read(caller, after=new) == []
+    assert caller.get(f"/v1/events/{new}").json()["id"] == new
+    number_events()
+    assert read(caller, after=ids[4]) == [new]
+
+
+@pytest.mark.anywhere
+def test_other_accounts_events_are_unknown(
+    caller: ApiClient, events: list[Event], stranger: User
+) -> None:
+    theirs = record(Account.objects.get(memberships__user=stranger)).public_id
+    number_events()
+    assert theirs not in read(caller)
+    for name in (theirs, "evt_00000000000000000000", "evt_%00", "lst_", "none"):
+        for param in ("after", "starting_after"):
+            response = caller.get(f"/v1/events?{param}={name}")
+            assert_refused(response, param, "30 days", "empty `after`")
+        response = caller.get(f"/v1/events/{name}")
+        assert (response.status_code, error_code(response)) == (404, "not_found")
+    assert error_code(caller.call("POST", f"/v1/events/{theirs}")) == "not_found"
+    own = events[0].public_id
+    assert error_code(caller.call("POST", f"/v1/events/{own}")) == "method_not_allowed"
+
+
+@pytest.mark.anywhere
+def test_wrong_parameters_are_refused(caller: ApiClient, events: list[Event]) -> None:
+    own = events[0].public_id
+    both = caller.get(f"/v1/events?after={own}&starting_after={own}")
+    assert_refused(both, "starting_after", "not both")
+    for types in ("list.paused", "list.ready,", "", "list.ready, list.completed"):
+        wrong = caller.get(f"/v1/events?type={types}")
+        assert_refused(wrong, "type", "list.ready, list.completed")
+    for limit in ("0", "101", "x"):
+        assert_refused(caller.get(f"/v1/events?limit={limit}"), "limit", "from 1 to 100")
+    assert error_code(caller.get("/v1/events?before=x")) == "unknown_field"
+    assert error_code(caller.get(f"/v1/events/{own}?limit=1")) == "unknown_field"
+
+
+@pytest.mark.skipif("connection.vendor != 'postgresql'", reason="PostgreSQL only")
+@pytest.mark.parametrize("query", ["", "after=", "after={}", "starting_after={}&type=list.ready"])
+def test_page_is_one_scan_of_the_accounts_index(
+    caller: ApiClient, account: Account, query: str
+) -> None:
+    others = Account.objects.bulk_create(Account(name=f"Shop {n}") for n in range(199))
+    accounts = [account, *others]
+    Event.objects.all().delete()
+    made = Event.objects.bulk_create(
+        Event(account=accounts[n % 200], type="list.ready", body="{}", number=n)
+        for n in range(8000)
+    )
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE accounts_event")
+    with CaptureQueriesContext(connection) as queries:
+        caller.get(f"/v1/events?{query.format(made[2000].public_id)}")
+    (page,) = (one["sql"] for one in queries if BODY in (one["sql"] or ""))
+    assert page.count("LIMIT") == 1
+    with connection.cursor() as cursor:
+        # For few rows, sorting costs as little as reading them in order.
+        cursor.execute("SET LOCAL enable_bitmapscan = off")
+        cursor.execute(f"EXPLAIN {page}")
+        plan = "\n".join(line for (line,) in cursor.fetchall())
+    assert "using event_by_account" in plan
+    assert "Sort" not in plan
