@@ -119,6 +119,7 @@ def populate_account(owner: User, account: Account) -> dict[str, str]:
     Invitation.objects.update(token=Invitation.digest(token))
     return {
         "key_id": key.public_id,
+        "event_id": account.events.earliest("pk").public_id,
         "order_id": order.public_id,
         "pack_id": Pack.objects.earliest("credits").public_id,
         "plan_code": "starter",

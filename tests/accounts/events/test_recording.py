@@ -1,5 +1,6 @@
 """Which events are recorded, with the change and only with it."""
 
+import re
 from datetime import timedelta
 
 import orjson
@@ -72,7 +73,8 @@ def test_every_type_is_recorded_with_valid_data_that_identifies_no_person(shop: 
         schema = {"properties": {**fields}, "required": [*fields], "additionalProperties": False}
         Draft202012Validator(schema).validate(body["data"])
         assert len(event.body.encode()) <= MAX_BYTES
-        text = event.body.lower()
+        # A random ID may contain any word.
+        text = re.sub(r"[a-z]{3}_[A-Za-z0-9]{20,}", "", event.body).lower()
         assert not [word for word in hidden if word.lower() in text], event.body
 
 
