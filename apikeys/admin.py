@@ -20,8 +20,8 @@ class ApiKeyAdmin(ReadOnlyAdmin):
         *("account__name", "account__public_id", "account__memberships__user__email"),
     )
     search_help_text = "Name, key_…, first or last four characters, account or a member's email"
-    exclude = ("digest", "form_token")
-    readonly_fields = ("credits_used",)
+    exclude = ("digest", "form_token", "scopes")
+    readonly_fields = ("access", "credits_used")
     actions = ("revoke",)
 
     @admin.display(description="credits this month")

@@ -48,7 +48,9 @@ def describe_access(key: ApiKey) -> str:
     limits = f"{key.request_limit:,} requests per minute"
     if key.credits_per_month:
         limits += f" and {key.credits_per_month:,} credits per month"
-    return f"It can now be used {where}, for {limits}."
+    scopes = key.scope_names
+    access = "full access" if scopes is None else f"these scopes: {', '.join(scopes)}"
+    return f"It can now be used {where}, for {limits}. It has {access}."
 
 
 def describe_old_key(key: ApiKey) -> str:

@@ -71,6 +71,7 @@ SAMPLE_PARAMS = {
     "max_credits_exceeded": "max_credits",
 }
 SAMPLE_DETAILS: dict[str, Mapping[str, object]] = {
+    "insufficient_scope": {"required": "lists:write"},
     "batch_larger_than_limit": {"limit": 60},
     "confirmation_required": {"rows": 1_000, "not_address": 980},
     "invalid_state": {"state": "completed"},

@@ -11,10 +11,17 @@ from accounts.forms import OneTimeForm, WholeNumberField
 from accounts.models import Account
 from apikeys.credit_limits import MAX_CREDITS_PER_MONTH
 from apikeys.models import ApiKey
+from apikeys.scopes import SCOPES, VALIDATION_ONLY
 from apikeys.services import GRACE_PERIODS
 
 MAX_NETWORKS = 50
 LIFETIMES = {"": "Never", "30": "In 30 days", "90": "In 90 days", "365": "In 1 year"}
+VALIDATION, FULL, CUSTOM = "validation", "full", "custom"
+ACCESS_CHOICES = {
+    VALIDATION: "Validation only: the key can validate addresses, and nothing else",
+    FULL: "Full access: the key can use the whole API, including features added later",
+    CUSTOM: "Custom: the key has the scopes that you choose",
+}
 GRACE_LABELS = ("No, revoke it now", "For 1 hour", "For 24 hours", "For 7 days")
 
 
@@ -24,6 +31,12 @@ class KeySettingsForm(forms.Form):
         validators=ApiKey._meta.get_field("name").validators,
         help_text="What uses the key, such as “Sign-up form” or “Nightly cleanup”.",
         widget=forms.TextInput({"autocomplete": "off"}),
+    )
+    access = forms.ChoiceField(choices=ACCESS_CHOICES, initial=VALIDATION, widget=forms.RadioSelect)
+    scopes = forms.MultipleChoiceField(
+        required=False,
+        choices=[(name, f"{name}: {text}") for name, text in SCOPES.items()],
+        widget=forms.CheckboxSelectMultiple,
     )
     allowed_networks = forms.CharField(
         required=False,
@@ -71,10 +84,20 @@ class KeySettingsForm(forms.Form):
             raise ValidationError(f"Enter at most {self.max_limit:,}, the limit of your account.")
         return limit
 
+    def clean(self) -> dict[str, Any]:
+        """Leave what the key's services expect: a list, or None for full access."""
+        cleaned = super().clean() or self.cleaned_data
+        access = cleaned.pop("access", "")
+        if access == CUSTOM and not cleaned.get("scopes"):
+            self.add_error("scopes", "Choose at least one scope.")
+        elif access != CUSTOM:
+            cleaned["scopes"] = VALIDATION_ONLY if access == VALIDATION else None
+        return cleaned
+
 
 class CreateKeyForm(KeySettingsForm, OneTimeForm):
     expires_at = forms.ChoiceField(choices=list(LIFETIMES.items()), required=False, label="Expires")
-    field_order = ("name", "expires_at")
+    field_order = ("name", "access", "scopes", "expires_at")
 
     def clean_expires_at(self) -> datetime | None:
         days = self.cleaned_data["expires_at"]
@@ -90,6 +113,13 @@ class RotateKeyForm(OneTimeForm):
     )
 
 
+def access_of(scopes: list[str] | None) -> dict[str, object]:
+    """Return the fields' values."""
+    if scopes is None:
+        return {"access": FULL}
+    return {"access": VALIDATION if scopes == VALIDATION_ONLY else CUSTOM, "scopes": scopes}
+
+
 def _normalize_network(text: str) -> str:
     try:
         network = ip_network(text, strict=False)
@@ -101,7 +131,7 @@ def _normalize_network(text: str) -> str:
             f"“{text}” isn't an IP address or network. "
             "Use a format such as 203.0.113.7 or 203.0.113.0/24."
         ) from None
-    # ApiKey.allows compares IPv4 addresses, so unmap them.
+    # ApiKey.allows_ip compares IPv4 addresses, so unmap them.
     mapped = getattr(network.network_address, "ipv4_mapped", None)
     if mapped is not None and network.prefixlen >= 96:
         return f"{mapped}/{network.prefixlen - 96}"

@@ -35,8 +35,23 @@ class UsesHttps(ApiPermission):
 
 class IsFromAllowedNetwork(ApiPermission):
     def check(self, request: ApiRequest) -> None:
-        if not request.call.key.allows(request.call.ip):
+        if not request.call.key.allows_ip(request.call.ip):
             raise ApiError("ip_not_allowed")
+
+
+class HasScope(ApiPermission):
+    """Paths and methods without an operation require no scope: they are a 404 or 405."""
+
+    def has_permission(self, request: Request, view: APIView) -> bool:
+        handler = getattr(view, str(request.method).lower(), None)
+        scope = getattr(handler, "scope", "")
+        if scope and not ApiRequest.of(request).call.key.has_scope(scope):
+            message = (
+                f"This API key doesn't have the scope {scope}. Add it in Settings → API Keys, or "
+                "use a key that has it."
+            )
+            raise ApiError("insufficient_scope", message, details={"required": scope})
+        return True
 
 
 class AccountIsNotSuspended(ApiPermission):

@@ -144,6 +144,12 @@ REFUSALS: dict[str, ApiRefusal] = {
         "Send the request from an allowed network, or change the key's allowed networks in the "
         "dashboard.",
     ),
+    "insufficient_scope": _forbidden(
+        "This API key doesn't have the scope that this operation requires.",
+        "The key is limited to certain scopes, and `details.required` names the one that is "
+        "missing.",
+        "Use a key that has the scope, or add it to this key in the dashboard.",
+    ),
     "account_suspended": _forbidden(
         "The account of this API key is suspended. Contact support to have the suspension lifted.",
         "Our staff suspended the account. Its keys work again once the suspension is lifted.",

@@ -22,7 +22,7 @@ from apikeys.models import EXPIRY_NOTICE, MAX_ACTIVE_KEYS, ApiKey, KeyChangeRefu
 
 GRACE_PERIODS = (timedelta(0), timedelta(hours=1), timedelta(hours=24), timedelta(days=7))
 _EXPIRED = "key.expired:"
-CHANGEABLE = ("name", "allowed_networks", "requests_per_minute", "credits_per_month")
+CHANGEABLE = ("name", "scopes", "allowed_networks", "requests_per_minute", "credits_per_month")
 
 
 class FormAlreadyUsed(Exception):
@@ -61,6 +61,7 @@ def create_key(
     allowed_networks: list[str] | None = None,
     requests_per_minute: int | None = None,
     credits_per_month: int | None = None,
+    scopes: list[str] | None = None,
     form_token: str | None = None,
     ip: str | None = None,
 ) -> tuple[ApiKey, str]:
@@ -74,10 +75,11 @@ def create_key(
         allowed_networks=allowed_networks or [],
         requests_per_minute=requests_per_minute,
         credits_per_month=credits_per_month,
+        scopes=_join(scopes),
         form_token=form_token,
     )
     limit = f", {_describe_limit(credits_per_month)}" if credits_per_month else ""
-    audit.record(account, actor, "key.created", f"{key}{limit}", ip)
+    audit.record(account, actor, "key.created", f"{key}, {key.access.lower()}{limit}", ip)
     emails.queue_key_created(key=key, actor=actor)
     data = {"id": key.public_id, "expires_at": expires_at}
     record_event(account, event_types.KEY_CREATED, data)
@@ -92,6 +94,7 @@ def change_key(
     allowed_networks: list[str],
     requests_per_minute: int | None,
     credits_per_month: int | None,
+    scopes: list[str] | None,
     actor: User,
     ip: str | None = None,
 ) -> None:
@@ -104,6 +107,7 @@ def change_key(
     key.name = name
     key.allowed_networks = allowed_networks
     key.requests_per_minute = requests_per_minute
+    key.scopes = _join(scopes)
     if credits_per_month != key.credits_per_month:
         key.credits_per_month = credits_per_month
         key.limit_announced_at = key.limit_warned_at = None
@@ -111,7 +115,8 @@ def change_key(
     networks = ", ".join(allowed_networks) or "anywhere"
     limit = requests_per_minute or "the account's"
     credit_limit = _describe_limit(credits_per_month)
-    target = f"{before}: {name}, from {networks}, limit {limit}, {credit_limit}"
+    limits = f"limit {limit}, {credit_limit}"
+    target = f"{before}: {name}, {key.access.lower()}, from {networks}, {limits}"
     audit.record(key.account, actor, "key.changed", target, ip)
     emails.queue_key_changed(key=key, actor=actor)
 
@@ -215,6 +220,7 @@ def export_keys(*, account: Account) -> dict[str, object]:
                 "created_at": key.created_at,
                 "last_used_at": key.last_used_at,
                 "last_used_ip": key.last_used_ip,
+                "scopes": key.scope_names,
                 "expires_at": key.expires_at,
                 "revoked_at": key.revoked_at,
                 "allowed_networks": key.allowed_networks,
@@ -224,6 +230,10 @@ def export_keys(*, account: Account) -> dict[str, object]:
             for key in account.api_keys.select_related("created_by")
         ]
     }
+
+
+def _join(scopes: list[str] | None) -> str | None:
+    return None if scopes is None else " ".join(scopes)
 
 
 def _describe_limit(credits_per_month: int | None) -> str:

@@ -33,6 +33,7 @@ class MeView(ApiView):
                     "id": key.public_id,
                     "name": key.name,
                     "display": key.display,
+                    "scopes": key.scope_names,
                     "expires_at": key.expires_at,
                 },
                 "plan": key.account.subscription.plan.code,
@@ -50,6 +51,7 @@ class CreditsView(ApiView):
         "Returns the account's balance, and its next credits.",
         CreditsSerializer,
         tag="Account",
+        scope="usage:read",
     )
     def get(self, request: ApiRequest) -> ApiResponse:
         account = request.call.key.account

@@ -15,6 +15,9 @@ class MeKeySerializer(ApiSerializer):
     id = fields.String("`key_…`")
     name = fields.String("The key's name")
     display = fields.String("Its first and last characters: `svc_live_Ab1c…9xYz`")
+    scopes = fields.Strings(
+        "Null: full access, including scopes that are added later", allow_null=True
+    )
     expires_at = fields.DateTime("Null if it never expires", allow_null=True)
 
 
@@ -36,6 +39,7 @@ class MeSerializer(ApiSerializer):
                 "id": "key_5Hc9TfWnQ3sEvXy7BgMk",
                 "name": "Sign-up form",
                 "display": f"{PREFIX}Ab1c…9xYz",
+                "scopes": ["validate"],
                 "expires_at": None,
             },
             "plan": "free",

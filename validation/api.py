@@ -98,6 +98,7 @@ class ValidateView(ApiView):
         parameters=[IDEMPOTENCY_KEY, REPLAYED, COST, REMAINING],
         examples=EXAMPLES,
         refusals=REFUSALS,
+        scope="validate",
     )
     def post(self, request: ApiRequest) -> ApiResponse:
         if self.replay is not None:

@@ -67,6 +67,7 @@ class EventsView(ApiView):
         "it returns what happened since an event, oldest first.",
         serializers.EventPageSerializer,
         tag="Events",
+        scope="events:read",
         parameters=[serializers.EventsQuery],
     )
     def get(self, request: ApiRequest) -> ApiResponse:
@@ -94,6 +95,7 @@ class OneEventView(ApiView):
         "Returns an event of the last 30 days, exactly as it is sent to webhooks.",
         serializers.EventSerializer,
         tag="Events",
+        scope="events:read",
         parameters=[EVENT_ID],
     )
     def get(self, request: ApiRequest, event_id: str) -> ApiResponse:

@@ -13,6 +13,7 @@ from accounts.models import Account, User
 from accounts.names import validate_name
 from apikeys import crypto
 from apikeys.credit_limits import MAX_CREDITS_PER_MONTH
+from apikeys.scopes import describe_scopes
 from runtime.ids import random_id
 
 logger = logging.getLogger(__name__)
@@ -48,6 +49,7 @@ class AlreadyRotated(KeyChangeRefused):
 
 class KeyFields(TypedDict, total=False):
     created_by: User | None
+    scopes: str | None
     expires_at: datetime | None
     allowed_networks: list[str]
     requests_per_minute: int | None
@@ -201,7 +203,18 @@ class ApiKey(models.Model):
             # Read-only requests must work while the database can't write.
             logger.warning("Recording a key's last use failed", exc_info=error)
 
-    def allows(self, ip: str) -> bool:
+    def has_scope(self, scope: str) -> bool:
+        return self.scopes is None or scope in self.scopes.split()
+
+    @property
+    def scope_names(self) -> list[str] | None:
+        return None if self.scopes is None else self.scopes.split()
+
+    @property
+    def access(self) -> str:
+        return describe_scopes(self.scope_names)
+
+    def allows_ip(self, ip: str) -> bool:
         if not self.allowed_networks:
             return True
         address = ip_address(ip)
@@ -235,6 +248,7 @@ class ApiKey(models.Model):
         replacement = ApiKey.objects.create_key(
             account=self.account,
             name=self.name,
+            scopes=self.scopes,
             allowed_networks=self.allowed_networks,
             requests_per_minute=self.requests_per_minute,
             credits_per_month=self.credits_per_month,

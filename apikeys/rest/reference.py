@@ -35,6 +35,8 @@ class OperationSection:
     tag: str
     method: str
     path: str
+    # The one that the key must have. Empty: none.
+    scope: str
     summary: str
     text: str
     path_parameters: list[FieldRow]
@@ -114,6 +116,7 @@ def _operation(
         tag=operation["tags"][0],
         method=method.upper(),
         path=path,
+        scope="".join(operation["security"][0]["apiKey"]),
         summary=operation["summary"],
         text=operation["description"],
         path_parameters=_parameters(operation, "path", schemas),

@@ -21,11 +21,11 @@ from apikeys.errors import REFUSALS, SAMPLE_DETAILS, SAMPLE_PARAMS, ApiError
 from apikeys.rest.openapi import Node, is_success
 from apikeys.rest.serializers import ApiSerializer, ErrorSerializer
 
-_COMMON_ERRORS = (
+COMMON_ERRORS = (
     *("bad_request", "missing_api_key", "invalid_api_key", "api_key_revoked", "api_key_expired"),
-    *("ip_not_allowed", "account_suspended", "https_required", "method_not_allowed"),
-    *("not_acceptable", "request_too_large", "length_required", "unknown_field"),
-    *("rate_limit_exceeded", "internal_error", "service_unavailable"),
+    *("ip_not_allowed", "account_suspended", "insufficient_scope", "https_required"),
+    *("method_not_allowed", "not_acceptable", "request_too_large", "length_required"),
+    *("unknown_field", "rate_limit_exceeded", "internal_error", "service_unavailable"),
 )
 BODY_ERRORS = ("invalid_json", "invalid_field", "unsupported_media_type")
 EXAMPLE_ID = "req_2nXfSBqPzK5mYd8wTg4L"
@@ -46,13 +46,14 @@ def describe(
     result: type[ApiSerializer] | None,
     *,
     tag: str,
+    scope: str = "",
     examples: Mapping[str, object] | None = None,
     refusals: Iterable[str] = (),
     request: Body = None,
     parameters: Iterable[OpenApiParameter | type[ApiSerializer]] = (),
     status: int = 200,
 ) -> Callable[[View], View]:
-    """Document a view's method as an operation.
+    """Document a view's method as an operation, and set the scope that it requires.
 
     A serializer among the parameters is the query. `refusals` are the codes that don't follow from
     body and parameters. Without a `result`, `examples` are files by media type.
@@ -75,6 +76,8 @@ def describe(
         responses=responses | _describe_errors(request, described, refusals),
         parameters=described,
         tags=[tag],
+        # OpenAPI 3.1 allows names of scopes for a bearer scheme.
+        auth=[{BearerScheme.name: [scope]}] if scope else None,  # type: ignore[list-item]
     )
 
     def decorate(view: View) -> View:
@@ -82,6 +85,7 @@ def describe(
         in_query = [one for one in described if one.location == OpenApiParameter.QUERY]
         names = tuple(f"{one.name}[…]" if one.style else one.name for one in in_query)
         setattr(view, "query_parameters", names)  # noqa: B010 - functions have none
+        setattr(view, "scope", scope)  # noqa: B010
         return extend(view)
 
     return decorate
@@ -103,7 +107,7 @@ def _describe_files(examples: Mapping[str, object]) -> Responses:
 def _describe_errors(
     request: Body, parameters: Iterable[OpenApiParameter], refusals: Iterable[str]
 ) -> Responses:
-    codes = {*_COMMON_ERRORS, *refusals}
+    codes = {*COMMON_ERRORS, *refusals}
     locations = {parameter.location for parameter in parameters}
     if OpenApiParameter.PATH in locations:
         codes.add("not_found")

@@ -17,6 +17,7 @@ from apikeys.permissions import (
     AccountIsNotSuspended,
     ApiPermission,
     HasApiKey,
+    HasScope,
     IsFromAllowedNetwork,
     UsesHttps,
 )
@@ -37,7 +38,13 @@ class ApiView(APIView):
     # Metered calls have queues instead.
     uses_account_slots = True
     throttle_classes = [CallerThrottle]
-    permission_classes = [HasApiKey, UsesHttps, IsFromAllowedNetwork, AccountIsNotSuspended]
+    permission_classes = [
+        HasApiKey,
+        UsesHttps,
+        IsFromAllowedNetwork,
+        AccountIsNotSuspended,
+        HasScope,
+    ]
     # Last: 402, at the price that prepare() sets.
     billing_classes: Sequence[type[ApiPermission]] = ()
 

@@ -20,7 +20,7 @@ class CallerThrottle(BaseThrottle):
 
     def allow_request(self, request: Request, view: APIView) -> bool:
         call = ApiRequest.of(request).call
-        if call.valid_key is not None and call.valid_key.allows(call.ip):
+        if call.valid_key is not None and call.valid_key.allows_ip(call.ip):
             call.rate_limit = _consume_for_key(request, call.valid_key)
         else:
             call.rate_limit = limits.consume(request, limits.address_bucket(call.ip))

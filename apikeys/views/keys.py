@@ -5,13 +5,14 @@ from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_safe
 
-from accounts.authentication.second_factor.proof import factor_required
+from accounts.authentication.second_factor.proof import factor_required, require_factor
 from accounts.permissions import require_permission
 from accounts.request import AccountRequest
 from accounts.roles import TeamPermission
 from apikeys import services
-from apikeys.forms import CreateKeyForm, KeySettingsForm, RotateKeyForm
+from apikeys.forms import CreateKeyForm, KeySettingsForm, RotateKeyForm, access_of
 from apikeys.models import MAX_ACTIVE_KEYS, AlreadyRotated, ApiKey, KeyChangeRefused
+from apikeys.scopes import is_wider
 from apikeys.services import KeyIsNotActive
 
 PAGE = "apikeys:show-keys"
@@ -70,9 +71,12 @@ def change_key(request: AccountRequest, key_id: str) -> HttpResponse:
         "allowed_networks": "\n".join(key.allowed_networks),
         "requests_per_minute": key.requests_per_minute,
         "credits_per_month": key.credits_per_month,
+        **access_of(key.scope_names),
     }
     form = KeySettingsForm(request.account, request.POST or None, initial=initial)
     if form.is_valid():
+        if is_wider(form.cleaned_data["scopes"], key.scope_names):
+            require_factor(request)
         try:
             services.change_key(key=key, actor=request.user, ip=request.ip, **form.cleaned_data)
         except KeyChangeRefused as error:

@@ -42,6 +42,7 @@ class SampleView(ActionView):
         "can take five samples in 24 hours.",
         ListSampleSerializer,
         refusals=(*_ACTION_ERRORS, "list_expired"),
+        scope="lists:write",
     )
     def post(self, request: ApiRequest, list_id: str) -> ApiResponse:
         refuse_unread(self.address_list)
@@ -72,6 +73,7 @@ class StartView(IdempotentView, ListView):
             *(*_ACTION_ERRORS, "confirmation_required"),
             *(*_UNPAID_ERRORS, "max_credits_exceeded", "idempotency_key_reused"),
         ),
+        scope="lists:write",
     )
     def post(self, request: ApiRequest, list_id: str) -> ApiResponse:
         return self.respond_once(
@@ -90,6 +92,7 @@ class PauseView(ActionView):
         AddressListSerializer,
         examples={"Paused": PAUSED_EXAMPLE},
         refusals=_ACTION_ERRORS,
+        scope="lists:write",
     )
     def post(self, request: ApiRequest, list_id: str) -> ApiResponse:
         paused = lifecycle.pause_list(address_list=self.address_list, actor=self.actor)
@@ -105,6 +108,7 @@ class ResumeView(ActionView):
         AddressListSerializer,
         examples={"Queued": QUEUED_EXAMPLE},
         refusals=(*_ACTION_ERRORS, *_UNPAID_ERRORS),
+        scope="lists:write",
     )
     def post(self, request: ApiRequest, list_id: str) -> ApiResponse:
         resumed = lifecycle.resume_list(address_list=self.address_list, actor=self.actor)
@@ -120,6 +124,7 @@ class FinishView(ActionView):
         AddressListSerializer,
         examples={"Completed": COMPLETED_EXAMPLE},
         refusals=_ACTION_ERRORS,
+        scope="lists:write",
     )
     def post(self, request: ApiRequest, list_id: str) -> ApiResponse:
         finished = lifecycle.finish_list(address_list=self.address_list, actor=self.actor)
@@ -136,6 +141,7 @@ class CancelView(ActionView):
         AddressListSerializer,
         examples={"Canceled": CANCELED_EXAMPLE},
         refusals=_ACTION_ERRORS,
+        scope="lists:write",
     )
     def post(self, request: ApiRequest, list_id: str) -> ApiResponse:
         canceled = lifecycle.cancel_list(address_list=self.address_list, actor=self.actor)

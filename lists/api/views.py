@@ -52,6 +52,7 @@ class ListsView(ApiView):
         "Returns the lists of the account, newest first: all, or those in certain states.",
         AddressListPageSerializer,
         parameters=[ListsQuery],
+        scope="lists:read",
     )
     def get(self, request: ApiRequest) -> ApiResponse:
         lists = with_progress(self.lists.select_related("hold"))
@@ -80,6 +81,7 @@ class OneListView(ListView):
         AddressListSerializer,
         parameters=[LIST_ID, WaitQuery],
         examples={"Running": RUNNING_EXAMPLE, "Completed": COMPLETED_EXAMPLE},
+        scope="lists:read",
     )
     def get(self, request: ApiRequest, list_id: str) -> ApiResponse:
         if self.seconds:
@@ -95,6 +97,7 @@ class OneListView(ListView):
         AddressListSerializer,
         request=ListChangesSerializer,
         examples={"Completed": COMPLETED_EXAMPLE},
+        scope="lists:write",
     )
     def patch(self, request: ApiRequest, list_id: str) -> ApiResponse:
         renamed = rename_list(address_list=self.address_list, actor=self.actor, **self.changes)
@@ -106,6 +109,7 @@ class OneListView(ListView):
         "Erases the rows and results of a list immediately, in any state. A list in progress is "
         "canceled, and the credits that it still holds return to the balance.",
         DeletedAddressListSerializer,
+        scope="lists:write",
     )
     def delete(self, request: ApiRequest, list_id: str) -> ApiResponse:
         delete_list(address_list=self.address_list, actor=self.actor)

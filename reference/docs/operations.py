@@ -8,6 +8,7 @@ from django.urls import reverse
 
 from apikeys.rest import reference
 from apikeys.rest.openapi import is_success
+from apikeys.rest.schema import COMMON_ERRORS
 from reference.docs.pages import PAGES, DocsPage
 
 # Code samples by operation. They show its first result.
@@ -47,6 +48,7 @@ class OperationEntry(NamedTuple):
     fields: list[tuple[str, list[reference.FieldRow]]]
     sample: str
     results: list[ResultEntry]
+    # Those that not every operation can return.
     errors: list[tuple[str, str]]
 
 
@@ -97,7 +99,11 @@ def _describe_operation(operation: reference.OperationSection) -> OperationEntry
             ResultEntry(*result, is_hidden=index > 0 or bool(sample))
             for index, result in enumerate(results)
         ],
-        [(status, code) for code, status, _ in examples if not is_success(status)],
+        [
+            (status, code)
+            for code, status, _ in examples
+            if not is_success(status) and code not in COMMON_ERRORS
+        ],
     )
 
 

@@ -17,6 +17,7 @@ from apikeys.models import EXPIRY_NOTICE, MAX_ACTIVE_KEYS
 from apikeys.rest import reference
 from apikeys.rest.paths import MAX_BODY_BYTES, max_body_bytes
 from apikeys.rest.strict_json import MAX_DEPTH
+from apikeys.scopes import SCOPES
 from apikeys.throttling.limits import WINDOW_SECONDS
 from credits.models import Pack, Plan
 from engine import (
@@ -117,6 +118,7 @@ def _facts() -> dict[str, object]:
         "request_head": "GET /v1/me HTTP/1.1\nAuthorization: Bearer svc_live_…",
         "graces": get_text_list([label.removeprefix("For ") for label in GRACE_LABELS[1:]]),
         "lifetimes": get_text_list([label.lower() for label in LIFETIMES.values()]),
+        "scopes": SCOPES,
         "access_refusals": [item for item in REFUSALS.items() if item[1].status in {401, 403}],
         "refusals": REFUSALS.items(),
         "validate_operation": find_operation("validate"),

@@ -52,7 +52,7 @@ class TestDescriptions:
         key = ApiKey(account=Account(requests_per_minute=60), credits_per_month=5_000)
         assert describe_access(key) == (
             "It can now be used from anywhere, for 60 requests per minute and 5,000 credits per "
-            "month."
+            "month. It has full access."
         )
 
 
@@ -63,7 +63,12 @@ class TestPages:
         return signed_in(owner)
 
     def change(self, client: Client, key: ApiKey, credits_per_month: str, **fields: Any) -> str:
-        sent = {"name": key.name, "credits_per_month": credits_per_month, **fields}
+        sent = {
+            "name": key.name,
+            "access": "full",
+            "credits_per_month": credits_per_month,
+            **fields,
+        }
         path = f"/apikeys/{key.public_id}/change/"
         return client.post(path, sent, follow=True).content.decode()
 
@@ -73,6 +78,7 @@ class TestPages:
         assert "The most this key can use in a calendar month" in str(form)
         sent = {
             "name": "Job",
+            "access": "full",
             "form_token": form["form_token"].value(),
             "credits_per_month": "5000",
         }

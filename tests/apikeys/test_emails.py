@@ -16,10 +16,12 @@ def make_key(**fields: object) -> ApiKey:
 
 def test_access_of_a_key_is_described() -> None:
     sentence = "It can now be used from anywhere, for 1,200 requests per minute."
-    assert describe_access(make_key()) == sentence
-    key = make_key(allowed_networks=["203.0.113.0/24", "2001:db8::/32"], requests_per_minute=60)
+    assert describe_access(make_key()) == f"{sentence} It has full access."
+    networks = ["203.0.113.0/24", "2001:db8::/32"]
+    key = make_key(scopes="lists:read usage:read", allowed_networks=networks)
     assert describe_access(key) == (
-        "It can now be used only from 203.0.113.0/24, 2001:db8::/32, for 60 requests per minute."
+        "It can now be used only from 203.0.113.0/24, 2001:db8::/32, for 1,200 requests per "
+        "minute. It has these scopes: lists:read, usage:read."
     )
 
 

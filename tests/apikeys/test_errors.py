@@ -24,6 +24,7 @@ STATUSES = {
     "max_credits_exceeded": 402,
     "ip_not_allowed": 403,
     "account_suspended": 403,
+    "insufficient_scope": 403,
     "https_required": 403,
     "not_found": 404,
     "method_not_allowed": 405,

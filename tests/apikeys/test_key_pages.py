@@ -27,7 +27,7 @@ def get_form_token(page: bytes) -> str:
 def create(client: Client, **fields: str) -> tuple[str, dict[str, str]]:
     """Submit the form. Return the response's page and the submitted data."""
     token = get_form_token(client.get("/apikeys/create/").content)
-    sent = {"name": "Sign-up form", "form_token": token, **fields}
+    sent = {"name": "Sign-up form", "access": "full", "form_token": token, **fields}
     response = client.post("/apikeys/create/", sent)
     assert response.status_code == 200
     return response.content.decode(), sent
@@ -51,7 +51,8 @@ def test_new_key_is_shown_with_two_lines_that_use_it(client: Client) -> None:
 
 def test_secret_is_neither_cached_nor_stored_in_the_session(client: Client) -> None:
     token = get_form_token(client.get("/apikeys/create/").content)
-    response = client.post("/apikeys/create/", {"name": "Kept nowhere", "form_token": token})
+    sent = {"name": "Kept nowhere", "access": "full", "form_token": token}
+    response = client.post("/apikeys/create/", sent)
     assert "no-store" in response.headers["Cache-Control"]
     secret = SECRET.findall(response.content.decode())[0]
     assert secret not in repr(dict(client.session))
@@ -183,7 +184,8 @@ def test_changed_settings_apply_to_the_next_request(
     client: Client, key: ApiKey, caller: ApiClient
 ) -> None:
     path = f"/apikeys/{key.public_id}/change/"
-    sent = {"name": "Renamed", "allowed_networks": "203.0.113.0/24", "requests_per_minute": "7"}
+    sent = {"name": "Renamed", "access": "full", "requests_per_minute": "7"}
+    sent["allowed_networks"] = "203.0.113.0/24"
     assert "Saved Renamed." in client.post(path, sent, follow=True).content.decode()
     assert caller.get("/v1/me").status_code == 403
     there = ApiClient(caller.secret, ip="203.0.113.9").get("/v1/me")
@@ -200,7 +202,7 @@ def test_invalid_settings_change_nothing(client: Client, key: ApiKey, owner: Use
     for sent in ({"name": ""}, {"name": "x", "allowed_networks": "nowhere"}):
         assert "errorlist" in client.post(path, sent).content.decode()
     services.revoke_key(key=key, actor=owner)
-    page = client.post(path, {"name": "Too late"}).content.decode()
+    page = client.post(path, {"name": "Too late", "access": "full"}).content.decode()
     assert "This key is no longer active" in page
     key.refresh_from_db()
     assert key.name == "The Shop's server"

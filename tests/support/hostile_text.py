@@ -61,6 +61,7 @@ SYSTEM_TEXT: dict[str, list[str]] = {
     "accounts.Event": ["public_id", "type", "body", "once"],
     "apikeys.ApiKey": [
         *("public_id", "digest", "first_four", "last_four", "allowed_networks", "form_token"),
+        "scopes",
     ],
     "apikeys.RefusalHour": ["code"],
     "credits.AutomaticOrder": ["outcome"],

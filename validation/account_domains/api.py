@@ -53,6 +53,7 @@ class DomainsView(ApiView):
         DomainsSerializer,
         tag="Domains",
         parameters=[ETAG],
+        scope="domains:read",
     )
     def get(self, request: ApiRequest) -> ApiResponse:
         return _respond(read_domains(request.call.key.account))
@@ -68,6 +69,7 @@ class DomainsView(ApiView):
         request=DomainsRequestSerializer,
         parameters=[IF_MATCH, ETAG],
         refusals=["precondition_failed"],
+        scope="domains:write",
     )
     def put(self, request: ApiRequest) -> ApiResponse:
         header = request.META.get("HTTP_IF_MATCH")

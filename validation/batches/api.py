@@ -63,6 +63,7 @@ class ValidateBatchView(ApiView):
         parameters=[IDEMPOTENCY_KEY, REPLAYED, COST, REMAINING],
         examples={"Two addresses": BATCH_EXAMPLE},
         refusals=REFUSALS,
+        scope="validate",
     )
     def post(self, request: ApiRequest) -> ApiResponse:
         if self.replay is not None:

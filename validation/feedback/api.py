@@ -47,6 +47,7 @@ class FeedbackView(ApiView):
         status=202,
         parameters=[RESULT_ID],
         request=FeedbackRequestSerializer,
+        scope="validate",
     )
     def post(self, request: ApiRequest, result_id: str) -> ApiResponse:
         feedback = send_feedback(

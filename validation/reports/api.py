@@ -49,6 +49,7 @@ class UsageView(ApiView):
         UsageSerializer,
         tag="Account",
         parameters=[UsageQuery],
+        scope="usage:read",
     )
     def get(self, request: ApiRequest) -> ApiResponse:
         date_range = DateRange(Unit.DAY, midnight(self.first), midnight(self.last) + DAY)

@@ -55,6 +55,7 @@ class ResultView(ApiView):
         tag="Validation",
         parameters=[RESULT_ID],
         examples={"A result": mistyped_result()},
+        scope="validate",
     )
     def get(self, request: ApiRequest, result_id: str) -> ApiResponse:
         return json_response(self.document)

@@ -84,6 +84,7 @@ class UploadView(IdempotentView, ListsView):
             "idempotency_key_reused",
         ),
         status=201,
+        scope="lists:write",
     )
     def post(self, request: ApiRequest) -> ApiResponse:
         return self.respond_once(self._create, status=201)
@@ -150,6 +151,7 @@ class RerunView(IdempotentView, ListView):
             "idempotency_key_reused",
         ),
         status=201,
+        scope="lists:write",
     )
     def post(self, request: ApiRequest, list_id: str) -> ApiResponse:
         return self.respond_once(self._rerun, status=201)
@@ -183,6 +185,7 @@ class PartView(ListView):
             *("invalid_field", "missing_field", "unsupported_media_type"),
             *("invalid_state", "part_conflict", "list_too_large"),
         ),
+        scope="lists:write",
     )
     def put(self, request: ApiRequest, list_id: str, number: int) -> ApiResponse:
         part = services.store_part(
@@ -207,6 +210,7 @@ class PartsView(ListView):
         "is parsed.",
         ListPartPageSerializer,
         parameters=[LIST_ID, ListPartsQuery],
+        scope="lists:read",
     )
     def get(self, request: ApiRequest, list_id: str) -> ApiResponse:
         parts = self.address_list.parts.filter(number__gt=self.after)
@@ -223,6 +227,7 @@ class ParseView(ActionView):
         AddressListSerializer,
         examples={"Parsing": PARSING_EXAMPLE},
         refusals=(*BODY_ERRORS, "invalid_state"),
+        scope="lists:write",
     )
     def post(self, request: ApiRequest, list_id: str) -> ApiResponse:
         services.begin_parsing(address_list=self.address_list)

@@ -14,6 +14,7 @@ from pytest_django import Settings
 from accounts.models import Account
 from apikeys.errors import REFUSALS
 from apikeys.rest import reference
+from apikeys.rest.schema import COMMON_ERRORS
 from credits.models import Pack, Plan
 from engine.verdicts.reasons import VERDICT_BY_REASON
 from reference.docs.examples import LANGUAGES, IncompleteExample, load_snippets
@@ -177,10 +178,10 @@ def test_reference_shows_requests_with_their_errors() -> None:
         for language in LANGUAGES:
             assert f'id="{name}-{language.name}-panel"' in pages
     validate = page[page.index('<section id="validate"') : page.index('<section id="show-result"')]
+    assert '<a href="/docs/errors/">errors of every operation</a>' in validate
     for code, refusal in REFUSALS.items():
-        assert (
-            f'{refusal.status} <a href="/docs/errors/#{code}"><code>{code}</code></a>' in validate
-        )
+        link = f'{refusal.status} <a href="/docs/errors/#{code}"><code>{code}</code></a>'
+        assert (link in validate) is (code not in COMMON_ERRORS)
 
 
 def test_reference_links_every_operation_to_its_section() -> None:

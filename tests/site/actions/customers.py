@@ -26,7 +26,7 @@ from tests.support.pages import mark_second_factor_used
 from tests.support.second_factors import add_authenticator_app
 from tests.validation.feedback.factory import make_result
 
-KEY = {"name": "Server", "expires_at": "", "allowed_networks": "", "requests_per_minute": ""}
+KEY = {"name": "Server", "access": "full", "expires_at": "", "allowed_networks": ""}
 
 
 def _close_account(scene: Scene) -> Any:
