@@ -10,6 +10,7 @@ from django.utils.formats import date_format
 from accounts.date_display import DEFAULT_DISPLAY, use_date_display
 from accounts.models import Account, Invitation, User
 from accounts.names import is_plain_address, quoted_name
+from accounts.notifications import is_email_wanted
 from accounts.roles import ROLE_DESCRIPTIONS, Role
 from runtime.mail import outbox
 from runtime.mail.rendering import EmailRow, render_email
@@ -99,12 +100,20 @@ def queue_email(
     is_known: bool = False,
     attachment: str = "",
 ) -> bool:
-    """Return False if the recipient's limit dropped it."""
+    """Return False if the recipient's limit dropped it, or the account has turned it off.
+
+    It can turn it off if the context has the `event_type` that the email is about.
+    """
+    event_type = context.get("event_type")
+    if event_type and not is_email_wanted(context["account"], event_type):
+        return False
     kind = template.rpartition("/")[2]
     is_limited = template in RATE_LIMITED_TEMPLATES and not is_known
     if is_limited and not RecipientLimit.objects.consume(to, kind):
         return False
     context = {**context, "base_url": settings.BASE_URL, "support_email": settings.SUPPORT_EMAIL}
+    if event_type:
+        context["notifications_link"] = link("accounts:show-notifications")
     # In UTC, not the time zone of the user whose request sends it.
     with use_date_display(DEFAULT_DISPLAY):
         email = render_email(template, context)

@@ -22,6 +22,7 @@ class TeamPermission(StrEnum):
     MANAGE_KEYS = "manage_keys"
     MANAGE_DATA = "manage_data"
     MANAGE_DOMAINS = "manage_domains"
+    MANAGE_NOTIFICATIONS = "manage_notifications"
     BUY = "buy"
     VALIDATE = "validate"
 
@@ -40,6 +41,7 @@ ROLES_BY_PERMISSION: dict[TeamPermission, frozenset[Role]] = {
     TeamPermission.MANAGE_DATA: frozenset({Role.OWNER, Role.ADMIN}),
     # Developers create keys, and any key can change domains.
     TeamPermission.MANAGE_DOMAINS: frozenset({Role.OWNER, Role.ADMIN, Role.DEVELOPER}),
+    TeamPermission.MANAGE_NOTIFICATIONS: frozenset({Role.OWNER, Role.ADMIN}),
     TeamPermission.BUY: frozenset({Role.OWNER, Role.ADMIN, Role.BILLING}),
     # The playground and lists spend credits, and lists show addresses.
     TeamPermission.VALIDATE: frozenset({Role.OWNER, Role.ADMIN, Role.DEVELOPER}),

@@ -180,6 +180,7 @@ def export_account(*, account: Account, actor: User, ip: str | None = None) -> d
             }
             for entry in account.audit_entries.iterator()
         ],
+        "emails_turned_off": sorted(account.muted_emails.values_list("type", flat=True)),
     }
     for export_sections in hooks.on_account_exported:
         export.update(export_sections(account=account))

@@ -1,6 +1,6 @@
 from django.urls import path
 
-from accounts.views import audit, invitations, legal, profile, security, team
+from accounts.views import audit, invitations, legal, notifications, profile, security, team
 
 app_name = "accounts"
 
@@ -27,6 +27,8 @@ urlpatterns = [
     path(
         "team/members/<public_id:membership_id>/remove/", team.remove_member, name="remove-member"
     ),
+    path("notifications/", notifications.show_notifications, name="show-notifications"),
+    path("notifications/change/", notifications.change_notifications, name="change-notifications"),
     path("audit/", audit.show_audit_log, name="show-audit-log"),
     path("audit/export/", audit.export_audit_log, name="export-audit-log"),
     path("terms/", legal.show_terms, name="show-terms"),

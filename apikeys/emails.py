@@ -5,6 +5,7 @@ from accounts.models import User
 from accounts.names import format_for_email
 from accounts.roles import Role
 from apikeys.credit_limits import CreditUse
+from apikeys.event_types import KEY_CREDIT_LIMIT_REACHED, KEY_EXPIRING
 from apikeys.models import ApiKey
 from runtime.mail.rendering import EmailRow
 
@@ -30,7 +31,8 @@ def queue_key_revoked(*, key: ApiKey, actor: User | None) -> None:
 
 
 def queue_key_expires(*, key: ApiKey) -> None:
-    _queue("apikeys/mails/key_expires", key, None, sentence=describe_need(key))
+    sentence = describe_need(key)
+    _queue("apikeys/mails/key_expires", key, None, sentence=sentence, event_type=KEY_EXPIRING)
 
 
 def queue_key_limit_near(*, key: ApiKey, use: CreditUse) -> None:
@@ -75,7 +77,7 @@ def describe_use(use: CreditUse) -> str:
 
 def _queue_limit(template: str, key: ApiKey, **extra: object) -> None:
     page = link("apikeys:change-key", key_id=key.public_id)
-    _queue(template, key, None, link=page, **extra)
+    _queue(template, key, None, link=page, event_type=KEY_CREDIT_LIMIT_REACHED, **extra)
 
 
 def _queue(template: str, key: ApiKey, actor: User | None, **extra: object) -> None:

@@ -9,6 +9,7 @@ from accounts.emails import link, queue_email
 from accounts.models import Account
 from accounts.names import format_for_email
 from accounts.roles import Role
+from credits.event_types import CREDITS_EXHAUSTED, CREDITS_LOW
 from credits.models import AutomaticOrder, Order, OrderKind, Plan, Wallet, list_refunds
 from credits.money import format_money, format_percent
 from runtime.mail.rendering import EmailRow
@@ -103,13 +104,14 @@ def queue_low_balance(*, account: Account, balance: int, threshold: int) -> None
         "threshold": threshold,
         "link": link("credits:choose-pack"),
         "threshold_link": link("credits:show-billing"),
+        "event_type": CREDITS_LOW,
     }
     _queue("low_balance", account, context)
 
 
 def queue_zero_balance(*, account: Account) -> None:
     context = {"held": _held(account), "link": link("credits:choose-pack")}
-    _queue("zero_balance", account, context)
+    _queue("zero_balance", account, {**context, "event_type": CREDITS_EXHAUSTED})
 
 
 def _top_up_link() -> str:

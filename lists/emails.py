@@ -1,5 +1,6 @@
 from accounts.emails import link, queue_email
 from accounts.roles import Role
+from lists.event_types import LIST_FAILED, LIST_RESULTS_READY
 from lists.models import AddressList
 from runtime.mail.rendering import EmailRow
 
@@ -10,11 +11,12 @@ def queue_list_results(address_list: AddressList, rechecked: int) -> None:
     rows = [EmailRow(verdict.capitalize(), f"{count:,}", "amount") for verdict, count in counts]
     rows.append(EmailRow("Addresses", f"{address_list.addresses:,}", "total"))
     summary = ", ".join(f"{count:,} {verdict}" for verdict, count in counts)
-    _queue("list_results", address_list, counts=summary, rows=rows, rechecked=rechecked)
+    context = {"counts": summary, "rows": rows, "rechecked": rechecked}
+    _queue("list_results", address_list, event_type=LIST_RESULTS_READY, **context)
 
 
 def queue_list_failed(address_list: AddressList) -> None:
-    _queue("list_failed", address_list)
+    _queue("list_failed", address_list, event_type=LIST_FAILED)
 
 
 def _queue(template: str, address_list: AddressList, **context: object) -> None:

@@ -85,6 +85,7 @@ _LABELS: dict[ActionGroup, dict[str, str]] = {
     ActionGroup.ACCOUNT: {
         "account.opened": "Opened the account",
         "account.renamed": "Renamed the account",
+        "notifications.changed": "Changed the notifications",
         "account.log_days_changed": "Changed the request log's retention",
         "account.exported": "Exported the account's data",
         "audit.exported": "Exported the audit log",

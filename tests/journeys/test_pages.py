@@ -57,6 +57,7 @@ MEMBER_PAGES = [
     "/accounts/email/",
     "/accounts/team/",
     "/accounts/team/members/{member}/remove/",
+    "/accounts/notifications/",
     "/accounts/security/",
     "/accounts/audit/",
     "/accounts/audit/?what=billing&until=2020-01-01",

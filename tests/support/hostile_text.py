@@ -59,6 +59,7 @@ SYSTEM_TEXT: dict[str, list[str]] = {
     "accounts.Membership": ["public_id", "role"],
     "accounts.Invitation": ["public_id", "role", "token"],
     "accounts.Event": ["public_id", "type", "body", "once"],
+    "accounts.MutedEmail": ["type"],
     "apikeys.ApiKey": [
         *("public_id", "digest", "first_four", "last_four", "allowed_networks", "form_token"),
         "scopes",

@@ -2,6 +2,7 @@ from django.conf import settings
 
 from accounts.emails import link, queue_email
 from accounts.roles import Role
+from validation.event_types import FEEDBACK_ANSWERED
 from validation.models import Feedback
 from validation.request_log.search import find_result
 
@@ -16,6 +17,7 @@ def queue_feedback_answered(feedback: Feedback) -> None:
     context = {
         "feedback": feedback,
         "account": account,
+        "event_type": FEEDBACK_ANSWERED,
         "link": url or link("validation:show-requests"),
     }
     members = account.memberships.order_by("pk")

@@ -59,7 +59,7 @@ EXEMPT = {
     *("mfa_authenticate", "mfa_reauthenticate", "mfa_login_webauthn", "usersessions_list"),
     *("accounts:edit-profile", "accounts:rename-account", "accounts:open-account"),
     *("accounts:export-audit-log", "accounts:agree-to-terms", "accounts:accept-invitation"),
-    *("accounts:withdraw-invitation", "accounts:remove-member"),
+    *("accounts:withdraw-invitation", "accounts:remove-member", "accounts:change-notifications"),
     *("apikeys:change-key", "apikeys:revoke-key"),
     *("credits:change-threshold", "credits:order-pack", "credits:order-plan"),
     *("credits:choose-later-plan", "credits:cancel-order", "credits:receive-stripe-event"),

@@ -209,6 +209,11 @@ CASES = [
         "accounts:export-audit-log", "audit.exported", _send_form("accounts:export-audit-log")
     ),
     ActionCase(
+        "accounts:change-notifications",
+        "notifications.changed",
+        _send_form("accounts:change-notifications", emails="list.failed"),
+    ),
+    ActionCase(
         "validation:export-requests", "requests.exported", _send_form("validation:export-requests")
     ),
     ActionCase(
