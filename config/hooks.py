@@ -77,6 +77,7 @@ ON_WORKER_ROUND: list[str] = [
     "credits.invoice_files.draw_invoices",
     "credits.payments.automatic_orders.pay_automatic_orders",
     "apikeys.services.record_expired_keys",
+    "credits.usage_alerts.send_due_alerts",
 ]
 
 # --- The types of events, in the order of the docs ------------------------------------------------
@@ -105,6 +106,7 @@ EVENT_TYPES: list[str] = [
     "accounts.events.declared.MEMBER_REMOVED",
     "accounts.events.declared.ACCOUNT_SUSPENDED",
     "accounts.events.declared.ACCOUNT_REINSTATED",
+    "credits.event_types.USAGE_UNUSUAL",
     "accounts.events.declared.WEBHOOK_TEST",
 ]
 

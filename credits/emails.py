@@ -1,6 +1,6 @@
 """Queue emails to an account's owners and billing members."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import date
 
 from django.utils.formats import date_format
@@ -9,12 +9,14 @@ from accounts.emails import link, queue_email
 from accounts.models import Account
 from accounts.names import format_for_email
 from accounts.roles import Role
-from credits.event_types import CREDITS_EXHAUSTED, CREDITS_LOW
+from apikeys.models import ApiKey
+from credits.event_types import CREDITS_EXHAUSTED, CREDITS_LOW, USAGE_UNUSUAL
 from credits.models import AutomaticOrder, Order, OrderKind, Plan, Wallet, list_refunds
 from credits.money import format_money, format_percent
 from runtime.mail.rendering import EmailRow
 
 RECIPIENT_ROLES = (Role.OWNER, Role.BILLING)
+ALERTED_ROLES = (Role.OWNER, Role.ADMIN, Role.DEVELOPER)
 # Stripe's code if the bank asks the customer to confirm.
 NEEDS_CUSTOMER = "authentication_required"
 
@@ -114,6 +116,17 @@ def queue_zero_balance(*, account: Account) -> None:
     _queue("zero_balance", account, {**context, "event_type": CREDITS_EXHAUSTED})
 
 
+def queue_unusual_usage(*, account: Account, key: ApiKey | None, now: str, before: str) -> None:
+    """Report credits, or refused requests of a key."""
+    rows = [EmailRow("Today" if key is None else "Refused", now), EmailRow("Usual", before)]
+    page = link("validation:show-usage")
+    if key is not None:
+        rows.insert(0, EmailRow("API key", f"{format_for_email(key.name)} ({key.display})"))
+        page = f"{link('validation:show-requests')}?key={key.public_id}"
+    context = {"key": key, "rows": rows, "link": page, "event_type": USAGE_UNUSUAL}
+    _queue("unusual_usage", account, context, roles=ALERTED_ROLES)
+
+
 def _top_up_link() -> str:
     return link("credits:show-billing")
 
@@ -187,11 +200,15 @@ def _order_context(order: Order) -> dict[str, object]:
 
 
 def _queue(
-    template: str, account: Account, context: Mapping[str, object], attachment: str = ""
+    template: str,
+    account: Account,
+    context: Mapping[str, object],
+    attachment: str = "",
+    roles: Collection[Role] = RECIPIENT_ROLES,
 ) -> None:
     members = account.memberships.select_related("user").order_by("pk")
     for member in members:
-        if member.role in RECIPIENT_ROLES:
+        if member.role in roles:
             queue_email(
                 member.user.email,
                 f"credits/mails/{template}",

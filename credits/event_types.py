@@ -1,5 +1,5 @@
 from accounts.events import record_event
-from accounts.events.types import EventType, integer, text
+from accounts.events.types import EventType, integer, text, time
 from credits.models import EntryKind, LedgerEntry, Order, OrderKind
 
 _BALANCE = {
@@ -48,6 +48,21 @@ PLAN_CHANGED = EventType(
     "Plan changed",
     "The account has another plan from now on.",
     {"from": text("Code of the old plan", "free"), "to": text("Code of the new plan", "starter")},
+)
+
+USAGE_UNUSUAL = EventType(
+    "usage.unusual",
+    "Unusual usage",
+    "Requests used many more credits than usual (`spend`), or many more requests of an API key "
+    "were refused than usual (`errors`). Recorded once per day (UTC) at most.",
+    {
+        "kind": text("What is unusual", "spend", values=["spend", "errors"]),
+        "key": text("ID of the API key, for `errors`", None, is_nullable=True),
+        "value": integer("Credits used since `since`, or percent of requests refused", 12_400),
+        "usual": integer("Credits on the highest of the last 14 days, or usual percent", 900),
+        "since": time("When the period began", "2026-11-25T00:00:00.000Z"),
+    },
+    is_emailed=True,
 )
 
 

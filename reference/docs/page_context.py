@@ -19,6 +19,7 @@ from apikeys.rest.paths import MAX_BODY_BYTES, max_body_bytes
 from apikeys.rest.strict_json import MAX_DEPTH
 from apikeys.scopes import SCOPES
 from apikeys.throttling.limits import WINDOW_SECONDS
+from credits import usage_alerts
 from credits.models import Pack, Plan
 from engine import (
     MAX_SCORES,
@@ -100,6 +101,7 @@ _NUMBERS: dict[str, object] = {
     "window": WINDOW_SECONDS,
     "default_days": DEFAULT_DAYS,
     "max_days": MAX_DAYS,
+    "alerts": usage_alerts,
 }
 
 

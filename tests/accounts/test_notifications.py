@@ -21,6 +21,7 @@ PAGE, FORM = "/accounts/notifications/", "/accounts/notifications/change/"
 OPTIONAL = {
     "credits/mails/low_balance": "credits.low",
     "credits/mails/zero_balance": "credits.exhausted",
+    "credits/mails/unusual_usage": "usage.unusual",
     "apikeys/mails/key_expires": "key.expiring",
     "apikeys/mails/key_limit_near": "key.credit_limit_reached",
     "apikeys/mails/key_limit_reached": "key.credit_limit_reached",

@@ -136,6 +136,9 @@ class Examples:
             "credits/mails/low_balance": lambda: credit_emails.queue_low_balance(
                 account=account, balance=1_337, threshold=2_000
             ),
+            "credits/mails/unusual_usage": lambda: credit_emails.queue_unusual_usage(
+                account=account, key=None, now="12,400 credits", before="900 credits at most"
+            ),
             "credits/mails/zero_balance": lambda: credit_emails.queue_zero_balance(account=account),
         }
 

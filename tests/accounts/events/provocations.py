@@ -19,6 +19,7 @@ from apikeys import services as keys
 from apikeys.actor import Actor
 from apikeys.models import ApiKey
 from credits import services as credits
+from credits import usage_alerts
 from credits.models import Pack, Wallet
 from credits.orders import refunds
 from lists import lifecycle
@@ -31,6 +32,7 @@ from tests.credits.customers import pay, place_order, subscribe
 from tests.lists.factory import make_list, make_started_list
 from tests.support.api_client import ApiClient
 from tests.validation.feedback.factory import make_feedback
+from tests.validation.reports.usage_data import add_usage
 from validation.feedback.services import answer_feedback
 
 INVITED, ANSWER = "invited@shop.example", "They moved to jane@new.example."
@@ -198,6 +200,13 @@ def reinstate(shop: Shop) -> None:
     accounts.lift_suspension(account=shop.account, actor=shop.staff)
 
 
+def use_more(shop: Shop) -> None:
+    accounts.lift_suspension(account=shop.account, actor=shop.staff)
+    for age in range(8):
+        add_usage(shop.account, timezone.now() - timedelta(days=age), 100 if age else 1_000)
+    usage_alerts.alert_unusual_spend()
+
+
 def send_test(shop: Shop) -> None:
     endpoint = WebhookEndpoint.objects.create(
         account=shop.account, url="https://hooks.shop.example/?token=hidden"
@@ -230,5 +239,6 @@ PROVOCATIONS: dict[str, Callable[[Shop], None]] = {
     "member.removed": remove,
     "account.suspended": suspend,
     "account.reinstated": reinstate,
+    "usage.unusual": use_more,
     "webhook.test": send_test,
 }

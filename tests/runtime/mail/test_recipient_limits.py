@@ -149,7 +149,7 @@ NOT_LIMITED = {
     *("key_limit_near", "key_limit_reached", "order_payment_failed", "top_up_failed"),
     *("top_up_off", "top_up_paused", "top_up_receipt"),
     *("invoice", "low_balance", "payment_failed", "plan_ended", "receipt", "refund", "renewal"),
-    *("feedback_answered", "list_failed", "list_results", "zero_balance"),
+    *("feedback_answered", "list_failed", "list_results", "unusual_usage", "zero_balance"),
 }
 
 
