@@ -35,6 +35,7 @@ def set_limit(key: ApiKey, limit: int | None, actor: User) -> None:
         name=key.name,
         allowed_networks=[],
         requests_per_minute=None,
+        scopes=None,
         credits_per_month=limit,
         actor=actor,
     )
