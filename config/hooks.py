@@ -53,6 +53,7 @@ ON_EVERY_DAY: list[str] = [
     "runtime.mail.retention.delete_old_mails",
     "runtime.mail.retention.delete_old_recipient_limits",
     "accounts.authentication.second_factor.factors.reencrypt_secrets",
+    "accounts.webhooks.keys.reencrypt_keys",
     "apikeys.services.send_expiry_notices",
     "apikeys.models.refusals.delete_old_refusals",
     "credits.orders.daily_jobs.renew_subscriptions",
