@@ -9,6 +9,7 @@ from engine.batch import LookupShare
 from engine.check import Engine
 from engine.dns.budget import SIGN_UP, VISITOR
 from engine.dns.mail_route import MailHost, MailRoute
+from engine.dns.networks import is_public
 from engine.dns.providers import PROVIDERS
 from engine.dns.resolver import Resolver
 from engine.dns.stored_route import dump_route, load_route
@@ -52,6 +53,7 @@ __all__ = [
     "Verdict",
     "canonical_address",
     "dump_route",
+    "is_public",
     "load_route",
     "parse_address",
     "reasons_by_verdict",

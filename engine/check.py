@@ -9,6 +9,7 @@ from types import MappingProxyType
 from engine.batch import LookupShare, run_until
 from engine.dns.budget import FULL, LookupScope
 from engine.dns.mail_route import MailRoute
+from engine.dns.messages import Query
 from engine.dns.resolver import Resolver
 from engine.dns.slots import LookupSlots
 from engine.domain_data import BUILT_IN_DATA, NO_STAFF_DOMAINS, DomainData, StaffDomains
@@ -120,6 +121,25 @@ class Engine:
         If threads ran late, domains that timed out are looked up again, in fewer threads.
         """
         return self._lookups.find_routes(domains, at_once, limit)
+
+    def find_addresses(self, host: str) -> frozenset[str] | None:
+        """Return a host's addresses, with a non-public one if there is any. None: unknown."""
+        self._before_waiting()
+        find_owner, seconds = self.domain_data.find_owner, self.resolver.seconds
+        queries = [Query(host, "A"), Query(host, "AAAA")]
+        deadline = self.resolver.clock() + seconds
+        with (
+            self.slots.acquire(find_owner(host), seconds) as is_acquired,
+            self.resolver.start_lookup(find_owner, deadline) as lookup,
+        ):
+            if not is_acquired:
+                return None
+            lookup.send(*queries)
+            lookup.wait(queries)
+            replies = [lookup.replies[query] for query in queries]
+        if not any(reply.is_conclusive for reply in replies):
+            return None
+        return frozenset(address for reply in replies for address in reply.records)
 
     def describe(self, domain: str, route: MailRoute) -> DomainInfo:
         return self._lookups.describe(domain, route)

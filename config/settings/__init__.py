@@ -218,6 +218,15 @@ DNS_CACHE_SIZE = env.integer("DNS_CACHE_SIZE", 4_000, minimum=1_000, maximum=10_
 # Uploads stay in memory: lists are stored encrypted.
 FILE_UPLOAD_MAX_MEMORY_SIZE = DATA_UPLOAD_MAX_MEMORY_SIZE = 9 * 1024 * 1024
 
+# --- Webhooks -------------------------------------------------------------------------------------
+
+# Allows http, any port and private addresses, for tests and local work.
+WEBHOOK_ALLOW_PRIVATE = env.flag("WEBHOOK_ALLOW_PRIVATE", False)
+# Connects to the checked addresses.
+WEBHOOK_PROXY = env.web_address("WEBHOOK_PROXY", "") if env.is_set("WEBHOOK_PROXY") else ""
+if WEBHOOK_PROXY.startswith("https://"):
+    env.report("WEBHOOK_PROXY", "must start with http://: the proxy only sees encrypted requests.")
+
 # --- Billing --------------------------------------------------------------------------------------
 
 CURRENCY = currency(env)

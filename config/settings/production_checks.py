@@ -17,6 +17,8 @@ def require_production_settings(env: Environment, settings: Mapping[str, Any]) -
         env.report("EMAIL_URL", "must name a mail server: smtp+tls://user:password@host:587.")
     if settings["DEBUG"]:
         env.report("DEBUG", "must be off.")
+    if settings["WEBHOOK_ALLOW_PRIVATE"]:
+        env.report("WEBHOOK_ALLOW_PRIVATE", "must be off: webhooks could reach private addresses.")
     if not settings["STRIPE_SECRET_KEY"]:
         for name in SELLER:
             if not env.is_set(name):

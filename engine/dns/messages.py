@@ -220,7 +220,9 @@ def _decode_records(wire: bytes, record_type: str, records: list[_Record]) -> tu
         return tuple(sorted(hosts))
     values = [_decode_record(wire, record) for record in unique]
     if record_type != "TXT":
-        return tuple(sorted(values, key=is_public, reverse=True)[:_MAX_ADDRESSES])
+        values.sort(key=is_public, reverse=True)
+        # The last one isn't public if any isn't.
+        return (*values[: _MAX_ADDRESSES - 1], *values[_MAX_ADDRESSES - 1 :][-1:])
     policies = [text for text in values if _POLICY.match(text)]
     if any(len(text) > _MAX_POLICY_LENGTH for text in policies):
         raise ValueError("A policy is too long")

@@ -59,6 +59,7 @@ def test_missing_setting_stops_the_start_and_is_reported(name: str) -> None:
         ("DATABASE_URL", "sqlite:///db.sqlite3"),
         ("EMAIL_URL", "file:mail"),
         ("DEBUG", "on"),
+        ("WEBHOOK_ALLOW_PRIVATE", "on"),
         ("TRUSTED_PROXIES", "many"),
     ],
 )
