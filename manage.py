@@ -2,9 +2,9 @@
 import os
 import sys
 
-if sys.argv[1:2] == ["run_lists"]:
-    # Greenlets look up a list's domains in two thirds of the time that threads take. This has to
-    # precede all other imports.
+if sys.argv[1:2] in (["run_lists"], ["run_webhooks"]):
+    # Greenlets look up a list's domains in two thirds of the time that threads take, and end an
+    # attempt to send a webhook in time. This has to precede all other imports.
     from gevent import monkey
 
     monkey.patch_all()

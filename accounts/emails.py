@@ -8,7 +8,7 @@ from django.urls import reverse
 from django.utils.formats import date_format
 
 from accounts.date_display import DEFAULT_DISPLAY, use_date_display
-from accounts.models import Account, Invitation, User
+from accounts.models import Account, Invitation, User, WebhookEndpoint
 from accounts.names import is_plain_address, quoted_name
 from accounts.notifications import is_email_wanted
 from accounts.roles import ROLE_DESCRIPTIONS, Role
@@ -71,6 +71,16 @@ def queue_second_factor_required(
 
 def queue_second_factor_removed(*, to: str, kind: str) -> None:
     queue_email(to, "accounts/mails/second_factor_removed", {"kind": kind})
+
+
+def queue_webhook_disabled(*, endpoint: WebhookEndpoint) -> None:
+    """Notify owners and developers."""
+    reason = endpoint.get_disabled_reason_display()
+    rows = [EmailRow("URL", endpoint.url), EmailRow("Reason", reason)]
+    context = {"account": endpoint.account, "rows": rows}
+    members = endpoint.account.memberships.filter(role__in=[Role.OWNER, Role.DEVELOPER])
+    for member in members.select_related("user"):
+        queue_email(member.user.email, "accounts/mails/webhook_disabled", context)
 
 
 def queue_sign_in_email(

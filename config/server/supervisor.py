@@ -24,6 +24,7 @@ WEB_SERVER = [*GUNICORN, "config.wsgi"]
 RELOAD_CHECK = [*GUNICORN, "--check-config", "config.wsgi"]
 BACKGROUND_WORKER = [sys.executable, "manage.py", "run_worker"]
 LIST_WORKER = [sys.executable, "manage.py", "run_lists"]
+WEBHOOK_WORKER = [sys.executable, "manage.py", "run_webhooks"]
 # As in run_lists.py, but set earlier: importing the product takes most of a second of CPU.
 LIST_NICENESS = 19
 RESTART_SECONDS = 1
@@ -67,8 +68,8 @@ class Worker:
         try:
             self.process.wait(timeout=max(0.0, deadline - time.monotonic()))
         except subprocess.TimeoutExpired:
-            # It's waiting for a mail server or the DNS. The row's lease expires, and the work is
-            # done again.
+            # It's waiting for a mail server, the DNS or a receiver of webhooks. The row's lease
+            # expires, and the work is done again.
             self.process.kill()
 
 
@@ -76,8 +77,11 @@ class Supervisor:
     def __init__(self) -> None:
         self.stopping = self.reloading = False
         self.web = _start(WEB_SERVER)
-        list_processes = int(read_variable("LIST_PROCESSES", "1"))
-        commands = [BACKGROUND_WORKER, *([LIST_WORKER] * list_processes)]
+        commands = [
+            BACKGROUND_WORKER,
+            *[LIST_WORKER] * int(read_variable("LIST_PROCESSES", "1")),
+            *[WEBHOOK_WORKER] * int(read_variable("WEBHOOK_PROCESSES", "1")),
+        ]
         self.workers = [Worker(command) for command in commands]
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, self._stop)

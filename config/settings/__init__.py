@@ -263,6 +263,7 @@ MISSING_LEGAL_SETTINGS = env.missing("SELLER_NAME", "SELLER_ADDRESS", "SELLER_TA
 
 SCHEDULER = env.flag("SCHEDULER", True)
 LIST_PROCESSES = env.integer("LIST_PROCESSES", 1, minimum=0, maximum=64)
+WEBHOOK_PROCESSES = env.integer("WEBHOOK_PROCESSES", 1, minimum=0, maximum=64)
 LOG_LEVEL = env.choice("LOG_LEVEL", "info", LEVELS).upper()
 LOG_FORMAT = env.choice("LOG_FORMAT", "json" if PRODUCTION else "text", FORMATS)
 LOG_RETENTION_DAYS = env.integer("LOG_RETENTION_DAYS", 30, minimum=1, maximum=3650)

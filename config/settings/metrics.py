@@ -17,6 +17,6 @@ def metrics_address(env: Environment, port: int) -> tuple[str, int] | None:
 
 
 def enable_metrics(env: Environment, folder: Path, program: Path, serves_web: bool) -> None:
-    """Let web workers, background worker and list processes count in files."""
-    if serves_web or sys.argv[1:2] in (["run_worker"], ["run_lists"]):
+    """Let web workers, background worker, list and webhook processes count in files."""
+    if serves_web or sys.argv[1:2] in (["run_worker"], ["run_lists"], ["run_webhooks"]):
         os.environ[_VARIABLE] = str(env.folder(_VARIABLE, folder, outside=program))

@@ -136,6 +136,7 @@ class Product:
             "PORT": str(self.port),
             "WEB_WORKERS": "2",
             "LIST_PROCESSES": "0",
+            "WEBHOOK_PROCESSES": "0",
             # Nothing listens on this port: a lookup that no test scripts fails immediately.
             "DNS_RESOLVERS": "127.0.0.1:9",
             **environment,

@@ -8,7 +8,7 @@ from typing import Any
 from django.utils import timezone
 
 from accounts import emails, team
-from accounts.models import Account, User
+from accounts.models import Account, DisabledReason, User, WebhookEndpoint
 from accounts.roles import Role
 from apikeys import emails as key_emails
 from apikeys.credit_limits import CreditUse
@@ -98,6 +98,13 @@ class Examples:
             ),
             "accounts/mails/second_factor_removed": lambda: emails.queue_second_factor_removed(
                 to=self.to, kind="Authenticator app"
+            ),
+            "accounts/mails/webhook_disabled": lambda: emails.queue_webhook_disabled(
+                endpoint=WebhookEndpoint(
+                    account=self.account,
+                    url="https://hooks.shop.example/events",
+                    disabled_reason=DisabledReason.FAILING,
+                )
             ),
         }
 

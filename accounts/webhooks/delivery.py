@@ -1,0 +1,111 @@
+"""Store the outcome of an attempt, and decide about the next one."""
+
+import random
+from datetime import UTC, datetime, timedelta
+from email.utils import parsedate_to_datetime
+
+from django.db import transaction
+from django.db.models import F
+from django.utils import timezone
+
+from accounts.audit import record
+from accounts.emails import queue_webhook_disabled
+from accounts.models import Delivery, DeliveryAttempt, DisabledReason, WebhookEndpoint
+from accounts.models.webhooks import DeliveryState
+from accounts.webhooks.sending import Outcome
+
+# Between the ten attempts.
+DELAYS = (
+    *(timedelta(seconds=5), timedelta(minutes=5), timedelta(minutes=30), timedelta(hours=2)),
+    *(timedelta(hours=5), timedelta(hours=10), timedelta(hours=14), timedelta(hours=20)),
+    timedelta(hours=24),
+)
+JITTER = 0.1
+GONE, STATUSES_WITH_RETRY_AFTER = 410, (429, 502, 503, 504)
+MAX_RETRY_AFTER = timedelta(hours=24)
+# An endpoint is disabled after so many failures, if they are all there was for so long.
+MIN_FAILURES, FAILING_PERIOD = 10, timedelta(days=5)
+
+
+@transaction.atomic
+def store_outcome(delivery: Delivery, outcome: Outcome, *, was_failing: bool) -> None:
+    """`was_failing`: whether the endpoint was. Only the process with its lease changes that."""
+    if not outcome.error:
+        if was_failing:
+            endpoints = WebhookEndpoint.objects.filter(pk=delivery.endpoint_id)
+            endpoints.update(failing_since=None, failures=0)
+        changes = {"state": DeliveryState.DELIVERED, "next_attempt_at": None}
+        if _update(delivery, tries=F("tries") + 1, **changes):
+            _add_attempt(delivery, outcome)
+        return
+    # Endpoints are locked before their deliveries.
+    locked = WebhookEndpoint.objects.select_for_update(no_key=True)
+    endpoint = locked.filter(pk=delivery.endpoint_id).first()
+    current = Delivery.objects.select_for_update(no_key=True).filter(pk=delivery.pk).first()
+    if endpoint is None or current is None:
+        return
+    _add_attempt(delivery, outcome)
+    endpoint.failures += 1
+    endpoint.failing_since = endpoint.failing_since or outcome.at
+    endpoint.save(update_fields=["failures", "failing_since"])
+    # It may have failed by now, because the endpoint was disabled.
+    if current.state == DeliveryState.WAITING:
+        tries = current.tries + 1
+        if tries > len(DELAYS):
+            _update(current, tries=tries, state=DeliveryState.FAILED, next_attempt_at=None)
+        else:
+            _update(current, tries=tries, next_attempt_at=_next_attempt_at(tries, outcome))
+    if endpoint.is_enabled:
+        has_failed_long = endpoint.failing_since <= timezone.now() - FAILING_PERIOD
+        if outcome.status == GONE:
+            _disable(endpoint, DisabledReason.GONE)
+        elif has_failed_long and endpoint.failures >= MIN_FAILURES:
+            _disable(endpoint, DisabledReason.FAILING)
+        elif until := _asked_to_wait_until(outcome):
+            endpoint.deliveries.due().update(next_attempt_at=until)
+
+
+def _update(delivery: Delivery, **changes: object) -> int:
+    return Delivery.objects.filter(pk=delivery.pk).update(**changes)
+
+
+def _add_attempt(delivery: Delivery, outcome: Outcome) -> None:
+    DeliveryAttempt.objects.create(
+        delivery=delivery,
+        at=outcome.at,
+        duration_ms=outcome.duration_ms,
+        signature=outcome.signature,
+        status=outcome.status,
+        error=outcome.error,
+        response=outcome.response,
+    )
+
+
+def _next_attempt_at(tries: int, outcome: Outcome) -> datetime:
+    delay = DELAYS[tries - 1] * random.uniform(1 - JITTER, 1 + JITTER)  # noqa: S311 - not a secret
+    scheduled = timezone.now() + delay
+    return max(scheduled, _asked_to_wait_until(outcome) or scheduled)
+
+
+def _asked_to_wait_until(outcome: Outcome) -> datetime | None:
+    """Return the end of Retry-After, which is seconds or a date (RFC 9110, 10.2.3)."""
+    text, now = outcome.retry_after.strip(), timezone.now()
+    if outcome.status not in STATUSES_WITH_RETRY_AFTER or not text:
+        return None
+    if text.isascii() and text.isdigit():
+        return now + min(timedelta(seconds=int(text[:9])), MAX_RETRY_AFTER)
+    try:
+        until = parsedate_to_datetime(text)
+    except ValueError:
+        return None
+    until = until if until.tzinfo else until.replace(tzinfo=UTC)
+    return min(max(until, now), now + MAX_RETRY_AFTER)
+
+
+def _disable(endpoint: WebhookEndpoint, reason: DisabledReason) -> None:
+    endpoint.disabled_at, endpoint.disabled_reason = timezone.now(), reason
+    endpoint.save(update_fields=["disabled_at", "disabled_reason"])
+    waiting = endpoint.deliveries.filter(state=DeliveryState.WAITING)
+    waiting.update(state=DeliveryState.FAILED, next_attempt_at=None)
+    record(endpoint.account, None, "webhook.disabled", endpoint.url)
+    queue_webhook_disabled(endpoint=endpoint)

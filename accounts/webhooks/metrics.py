@@ -1,0 +1,60 @@
+import time
+
+from django.db.models import Count, Min
+from django.utils import timezone
+
+from accounts.models import Delivery, Event
+from accounts.models.webhooks import DeliveryState
+from accounts.webhooks.sending import ERRORS
+from runtime.metrics.client import METRICS_ON, Counter, Gauge, initialize
+
+INTERVAL_SECONDS = 15.0
+
+attempts = Counter(
+    "emailvalidation_webhook_attempts",
+    "Attempts to send an event to an endpoint, by outcome: delivered, or why it failed.",
+    ("outcome",),
+)
+initialize(attempts, ("delivered", *ERRORS))
+waiting = Gauge(
+    "emailvalidation_webhook_deliveries_waiting",
+    "Deliveries that are neither delivered nor failed.",
+    multiprocess_mode="mostrecent",
+)
+overdue = Gauge(
+    "emailvalidation_webhook_deliveries_overdue_seconds",
+    "How long the longest overdue delivery is past its next attempt. Endpoints that fail don't "
+    "count.",
+    multiprocess_mode="mostrecent",
+)
+unnumbered = Gauge(
+    "emailvalidation_events_unnumbered_seconds",
+    "Age of the oldest event that readers don't see yet.",
+    multiprocess_mode="mostrecent",
+)
+seen = Gauge(
+    "emailvalidation_webhook_worker_seen_timestamp_seconds",
+    "When a process that sends webhooks last took these measurements, as a Unix timestamp.",
+    multiprocess_mode="mostrecent",
+)
+
+
+class _Schedule:
+    next_at = 0.0
+
+
+def measure_if_due() -> None:
+    if METRICS_ON and time.monotonic() >= _Schedule.next_at:
+        _Schedule.next_at = time.monotonic() + INTERVAL_SECONDS
+        measure()
+
+
+def measure() -> None:
+    deliveries, now = Delivery.objects.filter(state=DeliveryState.WAITING), timezone.now()
+    waiting.set(deliveries.aggregate(count=Count("pk"))["count"])
+    healthy = deliveries.filter(endpoint__failing_since=None, endpoint__disabled_at=None)
+    due = healthy.filter(endpoint__account__closed_at=None).aggregate(at=Min("next_attempt_at"))
+    unseen = Event.objects.unnumbered().order_by().aggregate(at=Min("created_at"))
+    for gauge, since in ((overdue, due["at"]), (unnumbered, unseen["at"])):
+        gauge.set(max(0.0, (now - since).total_seconds()) if since else 0)
+    seen.set(now.timestamp())

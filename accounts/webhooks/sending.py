@@ -1,0 +1,142 @@
+import logging
+import ssl
+import time
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import cache
+from http.client import HTTPException
+from urllib.parse import urlsplit
+
+from django.conf import settings
+from django.utils import timezone
+from gevent import Timeout
+from urllib3.connection import HTTPConnection, HTTPSConnection
+from urllib3.exceptions import HTTPError, NewConnectionError
+from urllib3.exceptions import TimeoutError as UrllibTimeout
+
+from accounts.models import Delivery
+from accounts.webhooks.keys import sign
+from accounts.webhooks.targets import RefusedTarget, Target, TargetUnresolved, resolve
+
+logger = logging.getLogger(__name__)
+
+# For all of an attempt. It ends slow responses only in a process that gevent has patched.
+ATTEMPT_SECONDS = 15
+MAX_READ_BYTES, MAX_STORED_BYTES = 64 * 1024, 1024
+# What DeliveryAttempt.error means.
+ERRORS = {
+    "timeout": "No complete response within 15 seconds",
+    "connection_failed": "The connection failed",
+    "tls": "The TLS handshake failed, or the certificate isn't valid for the host",
+    "dns": "The DNS returned no address for the host",
+    "refused_target": "The URL leads to an address that webhooks aren't sent to",
+    "redirect": "The response was a redirect, which isn't followed",
+    "status": "The response's status wasn't 2xx",
+    "incomplete": "The response ended early or wasn't valid HTTP",
+    "internal": "An error on our side",
+}
+
+
+@dataclass
+class Outcome:
+    at: datetime = field(default_factory=timezone.now)
+    duration_ms: int = 0
+    signature: str = ""
+    status: int | None = None
+    # Empty after a success.
+    error: str = "connection_failed"
+    response: str = ""
+    retry_after: str = ""
+
+
+def send(delivery: Delivery) -> Outcome:
+    """Make an attempt, without using the database."""
+    outcome, started = Outcome(), time.monotonic()
+    try:
+        with Timeout(ATTEMPT_SECONDS):
+            _post(delivery, outcome)
+    except NewConnectionError:
+        # A kind of UrllibTimeout. The error is set already, as below.
+        pass
+    except (Timeout, TimeoutError, UrllibTimeout):
+        outcome.error = "timeout"
+    except RefusedTarget:
+        outcome.error = "refused_target"
+    except TargetUnresolved:
+        outcome.error = "dns"
+    except ssl.SSLError:
+        outcome.error = "tls"
+    except (OSError, HTTPException, HTTPError):
+        # The error says how far the attempt came.
+        pass
+    except Exception:
+        logger.exception("Sending a webhook failed")
+        outcome.error = "internal"
+    outcome.duration_ms = int(1000 * (time.monotonic() - started))
+    return outcome
+
+
+def _post(delivery: Delivery, outcome: Outcome) -> None:
+    event, body = delivery.event, delivery.event.body.encode()
+    timestamp = int(outcome.at.timestamp())
+    outcome.signature = sign(
+        delivery.endpoint, message_id=event.public_id, timestamp=timestamp, body=body
+    )
+    target = resolve(delivery.endpoint.url)
+    headers = {
+        "Host": target.host_header,
+        "User-Agent": f"Email-Validation-Webhooks/{settings.VERSION}",
+        "Content-Type": "application/json",
+        "Connection": "close",
+        "webhook-id": event.public_id,
+        "webhook-timestamp": str(timestamp),
+        "webhook-signature": outcome.signature,
+    }
+    connection = _open_connection(target)
+    try:
+        connection.connect()
+        outcome.error = "incomplete"
+        connection.request("POST", target.path, body, headers, preload_content=False)
+        response = connection.getresponse()
+        outcome.status = response.status
+        outcome.retry_after = response.headers.get("Retry-After", "")
+        data = b""
+        # Compressed responses are not decompressed.
+        while chunk := response.read(MAX_READ_BYTES - len(data), decode_content=False):
+            data += chunk
+        text = data[:MAX_STORED_BYTES].decode(errors="replace")
+        outcome.response = "".join(
+            letter if letter.isprintable() or letter in "\n\t" else "\ufffd" for letter in text
+        )
+        is_redirect, is_success = response.status // 100 == 3, response.status // 100 == 2
+        outcome.error = "" if is_success else "redirect" if is_redirect else "status"
+        response.close()
+    finally:
+        connection.close()
+
+
+def _open_connection(target: Target) -> HTTPConnection:
+    host, port = target.address, target.port
+    if settings.WEBHOOK_PROXY:
+        proxy = urlsplit(settings.WEBHOOK_PROXY)
+        host, port = proxy.hostname or "", proxy.port or 80
+    if target.is_https:
+        connection: HTTPConnection = HTTPSConnection(
+            host,
+            port,
+            timeout=ATTEMPT_SECONDS,
+            ssl_context=_tls_context(),
+            server_hostname=target.host,
+        )
+    else:
+        connection = HTTPConnection(host, port, timeout=ATTEMPT_SECONDS)
+    if settings.WEBHOOK_PROXY:
+        connection.set_tunnel(target.address, target.port)
+    return connection
+
+
+@cache
+def _tls_context() -> ssl.SSLContext:
+    context = ssl.create_default_context()
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    return context

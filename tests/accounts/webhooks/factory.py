@@ -1,0 +1,19 @@
+"""Endpoints and events, also for the databases of running processes."""
+
+from accounts.events import EventType, record_event
+from accounts.models import Account, WebhookEndpoint
+from accounts.webhooks.keys import generate_keys, store_keys
+
+TEST_EVENT = EventType("webhook.test", "Test", "It is requested.", {})
+
+
+def make_endpoint(account: Account, url: str, **fields: object) -> WebhookEndpoint:
+    endpoint = WebhookEndpoint(account=account, url=url, **fields)
+    store_keys(endpoint, generate_keys())
+    endpoint.save()
+    return endpoint
+
+
+def record_events(account: Account, count: int, endpoint: WebhookEndpoint | None = None) -> None:
+    for _ in range(count):
+        record_event(account, TEST_EVENT, {}, endpoint=endpoint)

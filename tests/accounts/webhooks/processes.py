@@ -1,0 +1,88 @@
+"""Processes that send webhooks, without a web server."""
+
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from tests.lists.list_processes import change
+from tests.servers.books import fetch_number, fetch_rows
+from tests.servers.keys import manage
+from tests.servers.product import ROOT, Product
+
+_SETUP = """
+from accounts.models import Account
+from tests.accounts.webhooks.factory import make_endpoint, record_events
+account, _ = Account.objects.get_or_create(name={account!r})
+for url in {urls!r}:
+    endpoint = make_endpoint(account, url)
+    record_events(account, {events}, endpoint)
+"""
+
+
+class Sender(Product):
+    """A database, and a process that sends webhooks."""
+
+    def launch(self, output: int, errors: int) -> "subprocess.Popen[bytes]":
+        return subprocess.Popen(
+            [sys.executable, "manage.py", "run_webhooks"],
+            cwd=ROOT,
+            env={"WEBHOOK_ALLOW_PRIVATE": "on", **self.process_environment},
+            stdout=output,
+            stderr=errors,
+        )
+
+    def start(self) -> None:
+        with self.log.open("ab") as log:
+            self.process = self.launch(log.fileno(), log.fileno())
+
+    def kill(self) -> None:
+        self.process.kill()
+        self.process.wait()
+
+    def add_endpoints(self, *urls: str, events: int = 1, account: str = "Shop") -> None:
+        """Create endpoints, and events for each."""
+        script = _SETUP.format(account=account, urls=urls, events=events)
+        manage(self, "shell", "--no-imports", "-c", script)
+
+    def count(self, condition: str = "1 = 1") -> int:
+        return fetch_number(self, f"SELECT COUNT(*) FROM accounts_delivery WHERE {condition}")  # noqa: S608
+
+    def wait_until_delivered(self, number: int) -> None:
+        wait_until(lambda: self.count("state = 'delivered'") == number, self.output)
+
+    def attempts(self) -> list[tuple[str, str, int | None, int]]:
+        """Return URL, error, status and duration of each."""
+        return [
+            tuple(row)
+            for row in fetch_rows(
+                self,
+                "SELECT url, error, status, duration_ms FROM accounts_deliveryattempt a "
+                "JOIN accounts_delivery d ON d.id = a.delivery_id "
+                "JOIN accounts_webhookendpoint e ON e.id = d.endpoint_id",
+            )
+        ]
+
+    def end_leases(self) -> None:
+        """Let time pass for the leases of killed processes."""
+        change(self, "UPDATE accounts_webhookendpoint SET leased_until = '2026-01-01 00:00:00'")
+
+
+def wait_until(
+    condition: Callable[[], bool], explain: Callable[[], str] = str, seconds: float = 100
+) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, explain()
+        time.sleep(0.05)
+
+
+@contextmanager
+def sender(folder: Path, **environment: str) -> Iterator[Sender]:
+    running = Sender(folder, errors=None, **environment)
+    try:
+        yield running
+    finally:
+        running.stop()

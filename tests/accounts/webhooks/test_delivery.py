@@ -1,0 +1,181 @@
+"""What the outcome of an attempt changes. Attempts themselves: test_sending.py."""
+
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+
+import pytest
+from django.utils import timezone
+
+from accounts.models import (
+    Account,
+    AuditEntry,
+    Delivery,
+    DeliveryAttempt,
+    Event,
+    WebhookEndpoint,
+)
+from accounts.models.webhooks import DeliveryState
+from accounts.roles import Role
+from accounts.webhooks.delivery import DELAYS, store_outcome
+from accounts.webhooks.sending import Outcome
+from runtime.mail.outbox import Mail
+from tests.conftest import make_member
+
+
+@pytest.fixture
+def delivery(account: Account, endpoint: WebhookEndpoint) -> Delivery:
+    return make_delivery(endpoint)
+
+
+def make_delivery(endpoint: WebhookEndpoint) -> Delivery:
+    event = Event.objects.create(account=endpoint.account, type="webhook.test", body="{}")
+    return Delivery.objects.create(endpoint=endpoint, event=event)
+
+
+def store(delivery: Delivery, status: int | None = 500, **fields: str) -> None:
+    """Store an outcome as the process with the endpoint's lease does."""
+    is_success = status is not None and status // 100 == 2
+    outcome = Outcome(status=status, error="" if is_success else "status", signature="v1,")
+    for name, value in fields.items():
+        setattr(outcome, name, value)
+    failing = WebhookEndpoint.objects.filter(pk=delivery.endpoint_id).exclude(failing_since=None)
+    store_outcome(delivery, outcome, was_failing=failing.exists())
+    delivery.refresh_from_db()
+    delivery.endpoint.refresh_from_db()
+
+
+def wait_of(delivery: Delivery) -> timedelta:
+    assert delivery.next_attempt_at is not None
+    return delivery.next_attempt_at - timezone.now()
+
+
+def test_success_ends_the_delivery_and_the_endpoints_failures(delivery: Delivery) -> None:
+    store(delivery, 503)
+    assert delivery.endpoint.failures == 1
+    assert delivery.endpoint.is_failing
+    store(delivery, 204, response="thanks")
+    assert (delivery.state, delivery.next_attempt_at, delivery.tries) == ("delivered", None, 2)
+    assert (delivery.endpoint.failures, delivery.endpoint.failing_since) == (0, None)
+    attempts = delivery.delivery_attempts.values_list("status", "error", "response")
+    assert list(attempts) == [(503, "status", ""), (204, "", "thanks")]
+
+
+def test_ten_attempts_are_spread_over_three_days(delivery: Delivery) -> None:
+    total = timedelta()
+    for number, delay in enumerate(DELAYS, 1):
+        store(delivery, None, error="timeout")
+        assert (delivery.tries, delivery.state) == (number, "waiting")
+        assert 0.85 * delay < wait_of(delivery) < 1.1 * delay
+        total += delay
+    assert total == timedelta(hours=75, minutes=35, seconds=5)
+    store(delivery)
+    assert (delivery.tries, delivery.state, delivery.next_attempt_at) == (10, "failed", None)
+    assert delivery.endpoint.is_enabled
+
+
+def test_delays_vary(endpoint: WebhookEndpoint) -> None:
+    waits = set()
+    for _ in range(5):
+        delivery = make_delivery(endpoint)
+        store(delivery)
+        waits.add(round(wait_of(delivery).total_seconds(), 1))
+    assert len(waits) > 1
+
+
+@pytest.mark.parametrize(
+    ("status", "retry_after", "seconds"),
+    [
+        (429, "120", 120),
+        (502, " 7200 ", 7200),
+        (503, format_datetime(datetime.now(UTC) + timedelta(hours=2), usegmt=True), 7200),
+        (504, "999999999999999999999", 24 * 3600),
+        (503, "Fri, 31 Dec 2999 23:59:59 GMT", 24 * 3600),
+        (503, "Fri, 31 Dec 1999 23:59:59 GMT", 5),
+        (503, "0", 5),
+        (503, "-60", 5),
+        (503, "soon", 5),
+        (503, "\u0661\u0662\u0660", 5),
+        (503, "Thu, 99 Foo 2027 99:99:99 GMT", 5),
+        (500, "120", 5),
+        (404, "120", 5),
+    ],
+)
+def test_retry_after_is_obeyed(
+    delivery: Delivery, status: int, retry_after: str, seconds: int
+) -> None:
+    store(delivery, status, retry_after=retry_after)
+    assert abs(wait_of(delivery).total_seconds() - seconds) < 60
+
+
+def test_retry_after_delays_what_else_is_due_for_the_endpoint(delivery: Delivery) -> None:
+    other, later = make_delivery(delivery.endpoint), make_delivery(delivery.endpoint)
+    later.next_attempt_at = timezone.now() + timedelta(days=2)
+    later.save()
+    store(delivery, 429, retry_after="3600")
+    for each in (other, later):
+        each.refresh_from_db()
+    assert timedelta(minutes=59) < wait_of(other) < timedelta(hours=1)
+    assert other.tries == 0
+    assert wait_of(later) > timedelta(days=1)
+
+
+def test_gone_disables_the_endpoint(delivery: Delivery, account: Account) -> None:
+    developer = make_member(account, Role.DEVELOPER)
+    for role in (Role.ADMIN, Role.BILLING, Role.VIEWER):
+        make_member(account, role)
+    other, done = make_delivery(delivery.endpoint), make_delivery(delivery.endpoint)
+    store(done, 200)
+    store(delivery, 410)
+    endpoint = WebhookEndpoint.objects.get()
+    assert (endpoint.is_enabled, endpoint.disabled_reason) == (False, "gone")
+    for each, state in ((delivery, "failed"), (other, "failed"), (done, "delivered")):
+        each.refresh_from_db()
+        assert (each.state, each.next_attempt_at) == (state, None)
+    entry = AuditEntry.objects.get(action="webhook.disabled")
+    assert (entry.actor_name, entry.target) == ("system", endpoint.url)
+    assert set(Mail.objects.values_list("to", flat=True)) == {"owner@shop.example", developer.email}
+    assert "410 Gone" in Mail.objects.earliest("pk").text
+
+
+def test_endpoint_is_disabled_after_five_days_of_ten_failures(
+    endpoint: WebhookEndpoint,
+) -> None:
+    for days, failures, is_enabled in ((6, 8, True), (4, 9, True), (5, 9, False)):
+        since = timezone.now() - timedelta(days=days)
+        WebhookEndpoint.objects.update(failing_since=since, failures=failures)
+        delivery, other = make_delivery(endpoint), make_delivery(endpoint)
+        store(delivery)
+        assert delivery.endpoint.is_enabled is is_enabled
+        other.refresh_from_db()
+        assert (delivery.state == other.state == DeliveryState.FAILED) is not is_enabled
+    assert delivery.endpoint.disabled_reason == "failing"
+    assert Mail.objects.count() == 1
+
+
+def test_success_starts_the_five_days_again(endpoint: WebhookEndpoint) -> None:
+    since = timezone.now() - timedelta(days=30)
+    WebhookEndpoint.objects.update(failing_since=since, failures=500)
+    store(make_delivery(endpoint), 200)
+    delivery = make_delivery(endpoint)
+    store(delivery)
+    assert (delivery.endpoint.is_enabled, delivery.endpoint.failures) == (True, 1)
+
+
+def test_attempt_that_ends_after_its_endpoint_was_disabled_is_recorded(delivery: Delivery) -> None:
+    other = make_delivery(delivery.endpoint)
+    store(delivery, 410)
+    store(other, 503, retry_after="60")
+    assert (other.state, other.delivery_attempts.count()) == ("failed", 1)
+    assert AuditEntry.objects.filter(action="webhook.disabled").count() == 1
+    store(other, 200)
+    assert other.state == "delivered"
+
+
+@pytest.mark.parametrize("status", [200, 500])
+def test_attempt_whose_delivery_was_deleted_is_dropped(delivery: Delivery, status: int) -> None:
+    outcome = Outcome(status=status, error="" if status == 200 else "status")
+    Event.objects.all().delete()
+    store_outcome(delivery, outcome, was_failing=False)
+    WebhookEndpoint.objects.all().delete()
+    store_outcome(delivery, outcome, was_failing=True)
+    assert not DeliveryAttempt.objects.exists()

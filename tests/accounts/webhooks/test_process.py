@@ -1,0 +1,68 @@
+"""The process sends what is due, and no receiver delays another."""
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from tests.accounts.webhooks.processes import Sender, sender, wait_until
+from tests.servers.product import migrated_postgres
+from tests.servers.receiver import drip, receiver, respond, silence
+
+pytestmark = [pytest.mark.process, pytest.mark.proof, pytest.mark.timeout(400)]
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def site(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Sender]:
+    with ExitStack() as stack:
+        options = {}
+        if request.param == "postgresql":
+            options["DATABASE_URL"] = stack.enter_context(migrated_postgres())
+        yield stack.enter_context(sender(tmp_path, **options))
+
+
+def test_slow_and_silent_receivers_end_in_time_and_delay_no_others(site: Sender) -> None:
+    with ExitStack() as stack:
+        silent = [stack.enter_context(receiver(silence)) for _ in range(4)]
+        endless = {
+            stack.enter_context(receiver(drip(head))).url: status
+            for head, status in (
+                (b"HTTP/1.1 200 OK\r\nA: ", None),
+                (b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 100 ", None),
+                (b"HTTP/1.1 200 OK\r\n\r\n", 200),
+                (b"HTTP/1.1 200 OK\r\nContent-Length: 60000\r\n\r\n", 200),
+            )
+        }
+        shops = [stack.enter_context(receiver()) for _ in range(4)]
+        site.add_endpoints(*(each.url for each in silent), *endless, events=20)
+        site.add_endpoints(*(shop.url for shop in shops), events=50, account="Another shop")
+        site.wait_until_delivered(200)
+        # One slot each while they haven't responded: the others weren't delayed.
+        assert all(each.most_in_progress == 1 for each in silent)
+        assert all(shop.most_in_progress <= 4 for shop in shops)
+        for shop in shops:
+            assert len(set(shop.ids)) == len(shop.ids) == 50
+        wait_until(lambda: len(failures(site)) >= 8, site.output)
+        for url, error, status, duration in failures(site):
+            assert (error, status) == ("timeout", endless.get(url))
+            assert duration >= 15_000
+        wait_until(lambda: all(len(each.ids) > 1 for each in silent), site.output)
+        assert all(each.most_in_progress == 1 for each in silent)
+
+
+def failures(site: Sender) -> list[tuple[str, str, int | None, int]]:
+    return [attempt for attempt in site.attempts() if attempt[1]]
+
+
+def test_terminated_process_finishes_its_attempts(site: Sender) -> None:
+    with receiver(silence) as shop, receiver(respond(500)) as failing:
+        site.add_endpoints(shop.url, failing.url)
+        wait_until(lambda: bool(shop.ids and failing.ids), site.output)
+        site.process.terminate()
+        shop.ended.set()
+        site.process.wait(timeout=100)
+        assert site.process.returncode == 0
+        assert sorted(attempt[1] for attempt in site.attempts()) == ["incomplete", "status"]
+        assert site.count("state = 'waiting' AND tries = 1") == 2
+        assert "Traceback" not in site.output()
