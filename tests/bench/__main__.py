@@ -32,6 +32,7 @@ from tests.bench import (
     pools,
     sign_ins,
     start,
+    webhooks,
 )
 from tests.bench.table import (
     Metric,
@@ -112,8 +113,8 @@ def report_start() -> str:
     return _format_report(
         metrics,
         f"The median of {start.ROUNDS} starts (lowest to highest) on SQLite with existing data, "
-        f"{api.WORKERS} web workers and one list process; memory is the proportional set size, "
-        f"{start.SETTLE_SECONDS} s after a start; {_machine()}.",
+        f"{api.WORKERS} web workers, one list and one webhook process; memory is the proportional "
+        f"set size, {start.SETTLE_SECONDS} s after a start; {_machine()}.",
     )
 
 
@@ -173,6 +174,17 @@ def report_sign_ins() -> str:
     )
 
 
+def report_webhooks() -> str:
+    metrics = webhooks.measure(_print_progress)
+    return _format_report(
+        metrics,
+        f"{webhooks.SINGLE_EVENTS} single events, and then {webhooks.DELIVERIES:,} at the same "
+        f"time for {webhooks.ENDPOINTS} endpoints of {webhooks.ACCOUNTS} accounts, of which "
+        f"{webhooks.SILENT} never respond; one process, receivers without TLS on the same machine, "
+        f"PostgreSQL; {_machine()}.",
+    )
+
+
 def _measure(
     measure: Callable[[Executor, Callable[[str], None]], list[Metric]], generators: int = 1
 ) -> list[Metric]:
@@ -229,6 +241,7 @@ SUBJECTS = {
     "load": report_load,
     "pages": report_pages,
     "sign-ins": report_sign_ins,
+    "webhooks": report_webhooks,
 }
 
 

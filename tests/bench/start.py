@@ -21,7 +21,11 @@ SETTLE_SECONDS = 2
 MODELS = "import django; django.setup()"
 # The most a process may hold, in MB.
 LIMITS = {"supervisor": 25.0, "gunicorn's main process": None, "largest web worker": 110.0}
-COMMANDS = {"background worker": "run_worker", "list process": "run_lists"}
+COMMANDS = {
+    "background worker": "run_worker",
+    "list process": "run_lists",
+    "webhook process": "run_webhooks",
+}
 
 
 class Start(NamedTuple):
@@ -60,7 +64,7 @@ def _start(folder: Path) -> Start:
     baseline = _cpu_of_models(folder)
     (folder / "serve.log").unlink(missing_ok=True)
     started_at = time.perf_counter()
-    site = Product(folder, LIST_PROCESSES="1")
+    site = Product(folder, LIST_PROCESSES="1", WEBHOOK_PROCESSES="1")
     try:
         site.wait_until_ready()
         seconds = time.perf_counter() - started_at

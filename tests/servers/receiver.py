@@ -2,6 +2,7 @@
 
 import ssl
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -14,6 +15,7 @@ from tests.servers.dns import POLL_SECONDS
 
 @dataclass(frozen=True)
 class Received:
+    at: float
     path: str
     headers: dict[str, str]
     body: bytes
@@ -100,7 +102,8 @@ class Handler(BaseHTTPRequestHandler):
         receiver = self.server.receiver
         body = self.rfile.read(int(self.headers["Content-Length"]))
         with receiver.lock:
-            receiver.requests.append(Received(self.path, dict(self.headers.items()), body))
+            headers = dict(self.headers.items())
+            receiver.requests.append(Received(time.time(), self.path, headers, body))
             receiver.in_progress += 1
             receiver.most_in_progress = max(receiver.most_in_progress, receiver.in_progress)
             behavior = receiver.behavior
