@@ -5,6 +5,7 @@ from enum import StrEnum
 class ActionGroup(StrEnum):
     SECURITY = "security"
     KEYS = "keys"
+    WEBHOOKS = "webhooks"
     TEAM = "team"
     BILLING = "billing"
     ACCOUNT = "account"
@@ -15,6 +16,7 @@ class ActionGroup(StrEnum):
 GROUPS: dict[ActionGroup, str] = {
     ActionGroup.SECURITY: "Sign-in and security",
     ActionGroup.KEYS: "API keys",
+    ActionGroup.WEBHOOKS: "Webhooks",
     ActionGroup.TEAM: "Team",
     ActionGroup.BILLING: "Billing",
     ActionGroup.ACCOUNT: "Account and data",
@@ -49,6 +51,16 @@ _LABELS: dict[ActionGroup, dict[str, str]] = {
         "key.changed": "Changed an API key",
         "key.rotated": "Rotated an API key",
         "key.revoked": "Revoked an API key",
+    },
+    ActionGroup.WEBHOOKS: {
+        "webhook.created": "Created a webhook",
+        "webhook.changed": "Changed a webhook",
+        "webhook.rotated": "Rotated a webhook's keys",
+        "webhook.enabled": "Enabled a webhook",
+        "webhook.disabled": "Disabled a webhook",
+        "webhook.deleted": "Deleted a webhook",
+        "webhook.tested": "Sent a test event",
+        "webhook.replayed": "Replayed deliveries",
     },
     ActionGroup.TEAM: {
         "member.invited": "Invited a member",

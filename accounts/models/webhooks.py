@@ -1,4 +1,5 @@
 from datetime import timedelta
+from urllib.parse import urlsplit
 
 from django.db import models
 from django.db.models import F, Q
@@ -86,7 +87,20 @@ class WebhookEndpoint(LeasedRow):
         ordering = ["created_at", "pk"]
 
     def __str__(self) -> str:
-        return self.url
+        """Leave out the rest of the URL, which may contain a secret."""
+        return f"{urlsplit(self.url).hostname} ({self.public_id})"
+
+    def enable(self) -> None:
+        self.disabled_at, self.disabled_reason = None, ""
+        self.failing_since, self.failures = None, 0
+        self.save(update_fields=["disabled_at", "disabled_reason", "failing_since", "failures"])
+
+    def disable(self, reason: DisabledReason) -> None:
+        """Call this in a transaction."""
+        self.disabled_at, self.disabled_reason = timezone.now(), reason
+        self.save(update_fields=["disabled_at", "disabled_reason"])
+        waiting = self.deliveries.filter(state=DeliveryState.WAITING)
+        waiting.update(state=DeliveryState.FAILED, next_attempt_at=None)
 
     @property
     def is_enabled(self) -> bool:
@@ -115,6 +129,13 @@ class DeliveryState(models.TextChoices):
 class DeliveryQuerySet(models.QuerySet["Delivery"]):
     def due(self) -> "DeliveryQuerySet":
         return self.filter(state=DeliveryState.WAITING, next_attempt_at__lte=timezone.now())
+
+    def failed(self) -> "DeliveryQuerySet":
+        return self.filter(state=DeliveryState.FAILED)
+
+    def replay(self) -> int:
+        """Return how many there are. Those that are waiting are attempted now, too."""
+        return self.update(state=DeliveryState.WAITING, tries=0, next_attempt_at=timezone.now())
 
 
 class Delivery(models.Model):

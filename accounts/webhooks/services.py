@@ -1,0 +1,184 @@
+"""Create, change and test webhooks, and replay deliveries, each with its audit entry."""
+
+from datetime import datetime, timedelta
+from typing import TypedDict, Unpack
+
+from django.db import transaction
+from django.utils import timezone
+
+from accounts.actor import Actor
+from accounts.events import record_event
+from accounts.events.declared import WEBHOOK_TEST
+from accounts.models import Account, Delivery, DisabledReason, Event, WebhookEndpoint
+from accounts.webhooks import keys
+from accounts.webhooks.targets import RefusedTarget, TargetUnresolved, check_url, resolve
+
+MAX_WEBHOOKS = 10
+# How long the keys from before a rotation can stay valid.
+GRACE_PERIODS = (timedelta(0), timedelta(hours=1), timedelta(hours=24), timedelta(days=7))
+
+
+class WebhookChangeRefused(Exception):
+    """Raised with a message for the user."""
+
+
+class TooManyWebhooks(WebhookChangeRefused):
+    def __init__(self) -> None:
+        super().__init__(
+            f"An account can have at most {MAX_WEBHOOKS} webhooks. Delete one that you no longer "
+            "use."
+        )
+
+
+class UrlRefused(WebhookChangeRefused):
+    """The message is the end of a sentence that starts with the field's name."""
+
+
+class EndpointIsDisabled(WebhookChangeRefused):
+    def __init__(self) -> None:
+        super().__init__("This webhook is disabled. Enable it first.")
+
+
+class AccountIsClosed(WebhookChangeRefused):
+    def __init__(self) -> None:
+        super().__init__("This account is closed. Reopen it to change its webhooks.")
+
+
+class FormAlreadyUsed(Exception):
+    """Raised if the form has created an endpoint, whose secret can't be shown again."""
+
+    def __init__(self, endpoint: WebhookEndpoint) -> None:
+        super().__init__(f"{endpoint} has already been created.")
+        self.endpoint = endpoint
+
+
+class EndpointChanges(TypedDict, total=False):
+    url: str
+    types: list[str] | None
+    description: str
+    is_enabled: bool
+
+
+def create_endpoint(
+    *,
+    account: Account,
+    url: str,
+    types: list[str] | None,
+    description: str = "",
+    actor: Actor,
+    form_token: str | None = None,
+) -> tuple[WebhookEndpoint, str]:
+    """Return the endpoint and its secret, which is never shown again."""
+    _refuse_target(url)
+    with transaction.atomic():
+        if not Account.objects.lock_if_open(account):
+            raise AccountIsClosed
+        if used := account.webhooks.filter(form_token=form_token).first() if form_token else None:
+            raise FormAlreadyUsed(used)
+        if account.webhooks.count() >= MAX_WEBHOOKS:
+            raise TooManyWebhooks
+        endpoint = WebhookEndpoint(
+            account=account,
+            url=url,
+            types=types,
+            description=description,
+            created_by=actor.user,
+            form_token=form_token,
+        )
+        generated = keys.generate_keys()
+        keys.store_keys(endpoint, generated)
+        endpoint.save()
+        actor.record("webhook.created", str(endpoint))
+    return endpoint, generated.secret
+
+
+def change_endpoint(
+    *, endpoint: WebhookEndpoint, actor: Actor, **changes: Unpack[EndpointChanges]
+) -> WebhookEndpoint:
+    if "url" in changes:
+        _refuse_target(changes["url"])
+    with transaction.atomic():
+        endpoint = WebhookEndpoint.objects.select_for_update().get(pk=endpoint.pk)
+        before = str(endpoint)
+        is_enabled = changes.pop("is_enabled", endpoint.is_enabled)
+        changed = [name for name, value in changes.items() if getattr(endpoint, name) != value]
+        for name in changed:
+            setattr(endpoint, name, changes[name])  # type: ignore[literal-required]
+        endpoint.save(update_fields=changed)
+        if changed:
+            after = f" → {endpoint}" if str(endpoint) != before else ""
+            actor.record("webhook.changed", f"{before}{after}: {', '.join(changed)}")
+        if is_enabled and not endpoint.is_enabled:
+            endpoint.enable()
+            actor.record("webhook.enabled", str(endpoint))
+        elif not is_enabled and endpoint.is_enabled:
+            endpoint.disable(DisabledReason.MANUAL)
+            actor.record("webhook.disabled", str(endpoint))
+    return endpoint
+
+
+@transaction.atomic
+def rotate_endpoint(*, endpoint: WebhookEndpoint, keep_old_for: timedelta, actor: Actor) -> str:
+    """Replace both keys, and return the new secret."""
+    locked = WebhookEndpoint.objects.select_for_update().get(pk=endpoint.pk)
+    keys.retire_keys(locked, timezone.now() + keep_old_for if keep_old_for else None)
+    generated = keys.generate_keys()
+    keys.store_keys(locked, generated)
+    locked.save(
+        update_fields=["secret", "private_key", "old_secret", "old_private_key", "old_until"]
+    )
+    endpoint.refresh_from_db()
+    actor.record("webhook.rotated", str(endpoint))
+    return generated.secret
+
+
+@transaction.atomic
+def delete_endpoint(*, endpoint: WebhookEndpoint, actor: Actor) -> None:
+    actor.record("webhook.deleted", str(endpoint))
+    endpoint.delete()
+
+
+@transaction.atomic
+def send_test(*, endpoint: WebhookEndpoint, actor: Actor) -> Event:
+    _refuse_disabled(endpoint)
+    data = {"webhook": endpoint.public_id}
+    event = record_event(endpoint.account, WEBHOOK_TEST, data, endpoint=endpoint)
+    if event is None:
+        raise AccountIsClosed
+    actor.record("webhook.tested", str(endpoint))
+    return event
+
+
+@transaction.atomic
+def replay_delivery(*, delivery: Delivery, actor: Actor) -> None:
+    _refuse_disabled(delivery.endpoint)
+    Delivery.objects.filter(pk=delivery.pk).replay()
+    actor.record("webhook.replayed", f"{delivery.endpoint}: {delivery.event.public_id}")
+
+
+@transaction.atomic
+def replay_failed(*, endpoint: WebhookEndpoint, since: datetime, actor: Actor) -> int:
+    """Return how many deliveries were replayed."""
+    _refuse_disabled(endpoint)
+    replayed = endpoint.deliveries.failed().filter(event__created_at__gte=since).replay()
+    if replayed:
+        since_text = f"since {since:%Y-%m-%d %H:%M} UTC"
+        actor.record("webhook.replayed", f"{endpoint}: {replayed} failed {since_text}")
+    return replayed
+
+
+def _refuse_target(url: str) -> None:
+    """Call this outside a transaction: it waits for the DNS."""
+    try:
+        check_url(url)
+        resolve(url)
+    except RefusedTarget as error:
+        raise UrlRefused(str(error)) from None
+    except TargetUnresolved:
+        # Each attempt resolves it again.
+        return
+
+
+def _refuse_disabled(endpoint: WebhookEndpoint) -> None:
+    if not endpoint.is_enabled:
+        raise EndpointIsDisabled
