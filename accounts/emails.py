@@ -76,7 +76,7 @@ def queue_second_factor_removed(*, to: str, kind: str) -> None:
 def queue_webhook_disabled(*, endpoint: WebhookEndpoint) -> None:
     """Notify owners and developers."""
     reason = endpoint.get_disabled_reason_display()
-    rows = [EmailRow("URL", endpoint.url), EmailRow("Reason", reason)]
+    rows = [EmailRow("Webhook", str(endpoint)), EmailRow("Reason", reason)]
     context = {"account": endpoint.account, "rows": rows}
     members = endpoint.account.memberships.filter(role__in=[Role.OWNER, Role.DEVELOPER])
     for member in members.select_related("user"):

@@ -114,7 +114,6 @@ _LABELS: dict[ActionGroup, dict[str, str]] = {
         "list.canceled": "Canceled a list",
         "list.downloaded": "Downloaded a list",
         "list.deleted": "Deleted a list",
-        "webhook.disabled": "Disabled a webhook",
         "feedback.sent": "Sent feedback on a verdict",
         "feedback.answered": "Answered feedback on a verdict",
         "address.erased": "Erased an address",

@@ -103,9 +103,6 @@ def _asked_to_wait_until(outcome: Outcome) -> datetime | None:
 
 
 def _disable(endpoint: WebhookEndpoint, reason: DisabledReason) -> None:
-    endpoint.disabled_at, endpoint.disabled_reason = timezone.now(), reason
-    endpoint.save(update_fields=["disabled_at", "disabled_reason"])
-    waiting = endpoint.deliveries.filter(state=DeliveryState.WAITING)
-    waiting.update(state=DeliveryState.FAILED, next_attempt_at=None)
-    record(endpoint.account, None, "webhook.disabled", endpoint.url)
+    endpoint.disable(reason)
+    record(endpoint.account, None, "webhook.disabled", str(endpoint))
     queue_webhook_disabled(endpoint=endpoint)

@@ -3,6 +3,7 @@
 import hmac
 import secrets
 from base64 import b64decode, b64encode
+from contextlib import suppress
 from datetime import datetime
 from typing import NamedTuple
 
@@ -70,20 +71,18 @@ def _load_private_key(encrypted: str) -> Ed25519PrivateKey:
 
 
 def reencrypt_keys() -> None:
-    """Encrypt keys under the current SECRET_KEY and delete expired ones, daily."""
+    """Delete expired keys, and encrypt the others under the current SECRET_KEY, daily."""
+    expired = WebhookEndpoint.objects.filter(old_until__lte=timezone.now())
+    expired.update(old_until=None, old_secret="", old_private_key="")
     for pk in WebhookEndpoint.objects.values_list("pk", flat=True):
         with transaction.atomic():
             endpoint = WebhookEndpoint.objects.select_for_update().filter(pk=pk).first()
-            if endpoint is None:
-                continue
-            if endpoint.old_until is not None and endpoint.old_until <= timezone.now():
-                retire_keys(endpoint, None)
-            for name in _ENCRYPTED_FIELDS:
-                value = getattr(endpoint, name)
-                if value and not is_encrypted(value):
-                    try:
-                        setattr(endpoint, name, encrypt(decrypt(value)))
-                    except DecryptionFailed:
-                        # The owner has to rotate the keys.
-                        continue
-            endpoint.save(update_fields=["old_until", *_ENCRYPTED_FIELDS])
+            outdated = [
+                name
+                for name in _ENCRYPTED_FIELDS
+                if (text := getattr(endpoint, name, "")) and not is_encrypted(text)
+            ]
+            # Without the old SECRET_KEY, the owner has to rotate the keys.
+            with suppress(DecryptionFailed):
+                changes = {name: encrypt(decrypt(getattr(endpoint, name))) for name in outdated}
+                WebhookEndpoint.objects.filter(pk=pk).update(**changes)

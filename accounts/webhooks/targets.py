@@ -32,6 +32,10 @@ class TargetUnresolved(Exception):
     """Raised if the DNS gave no address, for now."""
 
 
+class TargetUnknown(TargetUnresolved):
+    """Raised if the DNS replied that the name has no address."""
+
+
 @dataclass(frozen=True)
 class Target:
     is_https: bool
@@ -62,7 +66,7 @@ def resolve(url: str) -> Target:
     elif host == "localhost":
         addresses = frozenset({"127.0.0.1"})
     elif not (addresses := _find_addresses(host)):
-        raise TargetUnresolved
+        raise TargetUnknown
     if not settings.WEBHOOK_ALLOW_PRIVATE:
         if not all(map(is_public, addresses)):
             raise RefusedTarget("must not lead to an address that isn't public")

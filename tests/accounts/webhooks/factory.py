@@ -1,10 +1,9 @@
 """Endpoints and events, also for the databases of running processes."""
 
-from accounts.events import EventType, record_event
+from accounts.events import record_event
+from accounts.events.declared import WEBHOOK_TEST
 from accounts.models import Account, WebhookEndpoint
 from accounts.webhooks.keys import generate_keys, store_keys
-
-TEST_EVENT = EventType("webhook.test", "Test", "It is requested.", {})
 
 
 def make_endpoint(account: Account, url: str, **fields: object) -> WebhookEndpoint:
@@ -16,4 +15,4 @@ def make_endpoint(account: Account, url: str, **fields: object) -> WebhookEndpoi
 
 def record_events(account: Account, count: int, endpoint: WebhookEndpoint | None = None) -> None:
     for _ in range(count):
-        record_event(account, TEST_EVENT, {}, endpoint=endpoint)
+        record_event(account, WEBHOOK_TEST, {}, endpoint=endpoint)

@@ -43,9 +43,7 @@ class Sender(Product):
         self.process.wait()
 
     def add_endpoints(self, *urls: str, events: int = 1, account: str = "Shop") -> None:
-        """Create endpoints, and events for each."""
-        script = _SETUP.format(account=account, urls=urls, events=events)
-        manage(self, "shell", "--no-imports", "-c", script)
+        add_endpoints(self, *urls, events=events, account=account)
 
     def count(self, condition: str = "1 = 1") -> int:
         return fetch_number(self, f"SELECT COUNT(*) FROM accounts_delivery WHERE {condition}")  # noqa: S608
@@ -65,9 +63,16 @@ class Sender(Product):
             )
         ]
 
-    def end_leases(self) -> None:
-        """Let time pass for the leases of killed processes."""
-        change(self, "UPDATE accounts_webhookendpoint SET leased_until = '2026-01-01 00:00:00'")
+
+def add_endpoints(site: Product, *urls: str, events: int = 1, account: str = "Shop") -> None:
+    """Create endpoints, and events for each."""
+    script = _SETUP.format(account=account, urls=urls, events=events)
+    manage(site, "shell", "--no-imports", "-c", script)
+
+
+def end_leases(site: Product) -> None:
+    """Let time pass for the leases of killed processes."""
+    change(site, "UPDATE accounts_webhookendpoint SET leased_until = '2026-01-01 00:00:00'")
 
 
 def wait_until(

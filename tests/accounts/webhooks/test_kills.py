@@ -10,7 +10,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from tests.accounts.webhooks.processes import Sender, sender, wait_until
+from tests.accounts.webhooks.processes import Sender, end_leases, sender, wait_until
 from tests.servers.books import fetch_rows
 from tests.servers.product import migrated_postgres
 from tests.servers.receiver import Handler, receiver, respond, silence
@@ -31,7 +31,7 @@ def site(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Sender]:
 
 def restart(site: Sender) -> None:
     site.kill()
-    site.end_leases()
+    end_leases(site)
     site.start()
 
 

@@ -4,10 +4,18 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
+import psutil
+import psycopg
 import pytest
 
-from tests.accounts.webhooks.processes import Sender, sender, wait_until
-from tests.servers.product import migrated_postgres
+from tests.accounts.webhooks.processes import (
+    Sender,
+    add_endpoints,
+    end_leases,
+    sender,
+    wait_until,
+)
+from tests.servers.product import Product, migrated_postgres, product
 from tests.servers.receiver import drip, receiver, respond, silence
 
 pytestmark = [pytest.mark.process, pytest.mark.proof, pytest.mark.timeout(400)]
@@ -66,3 +74,43 @@ def test_terminated_process_finishes_its_attempts(site: Sender) -> None:
         assert sorted(attempt[1] for attempt in site.attempts()) == ["incomplete", "status"]
         assert site.count("state = 'waiting' AND tries = 1") == 2
         assert "Traceback" not in site.output()
+
+
+def test_process_continues_after_the_database_was_unavailable(tmp_path: Path) -> None:
+    with (
+        migrated_postgres() as url,
+        sender(tmp_path, DATABASE_URL=url) as site,
+        receiver() as shop,
+        psycopg.connect(url, autocommit=True) as postgres,
+    ):
+        site.add_endpoints(shop.url, events=300)
+        for number in range(3):
+            wait_until(lambda: len(shop.ids) > 50 * number, site.output)  # noqa: B023
+            postgres.execute(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+                "WHERE pid <> pg_backend_pid() AND datname = current_database()"
+            )
+        site.wait_until_delivered(300)
+        assert len(set(shop.ids)) == 300
+        assert "Database unavailable, trying again" in site.output()
+        assert "Traceback" not in site.output()
+
+
+def test_supervisor_replaces_a_killed_process(tmp_path: Path) -> None:
+    with (
+        product(tmp_path, WEBHOOK_PROCESSES="1", WEBHOOK_ALLOW_PRIVATE="on") as site,
+        receiver() as shop,
+    ):
+        for number in (1, 2):
+            wait_until(lambda: bool(find_processes(site)), site.output)
+            add_endpoints(site, shop.url)
+            wait_until(lambda: len(set(shop.ids)) == number, site.output)  # noqa: B023
+            (process,) = find_processes(site)
+            process.kill()
+            process.wait()
+            end_leases(site)
+
+
+def find_processes(site: Product) -> list[psutil.Process]:
+    children = psutil.Process(site.process.pid).children()
+    return [child for child in children if "run_webhooks" in child.cmdline()]
