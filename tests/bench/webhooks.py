@@ -10,6 +10,7 @@ from tempfile import TemporaryDirectory
 
 import psutil
 
+from tests.bench.processes import cpu_seconds
 from tests.bench.table import Metric
 from tests.servers.books import fetch_number
 from tests.servers.keys import manage
@@ -76,9 +77,9 @@ def measure(print_progress: Callable[[str], None]) -> list[Metric]:
 
 
 def _idle_cpu(process: psutil.Process) -> float:
-    before = sum(process.cpu_times()[:2])
+    before = cpu_seconds([process.pid])
     time.sleep(IDLE_SECONDS)
-    return 100 * (sum(process.cpu_times()[:2]) - before) / IDLE_SECONDS
+    return 100 * (cpu_seconds([process.pid]) - before) / IDLE_SECONDS
 
 
 def _run(site: Product, script: str, **values: object) -> str:
@@ -102,13 +103,13 @@ def _measure_queues(site: Product, stack: ExitStack, process: psutil.Process) ->
     shops = [stack.enter_context(receiver()) for _ in range(ENDPOINTS - SILENT)]
     for number, each in enumerate([*silent, *shops]):
         _run(site, _ENDPOINT, account=f"Shop {number % ACCOUNTS}", url=each.url)
-    cpu = sum(process.cpu_times()[:2])
+    cpu = cpu_seconds([process.pid])
     committed_at = float(_run(site, _ALL_EVENTS, each=DELIVERIES // ENDPOINTS))
     expected = DELIVERIES // ENDPOINTS * len(shops)
     _wait(lambda: sum(len(set(shop.ids)) for shop in shops) == expected)
     delivered = "SELECT COUNT(*) FROM accounts_delivery WHERE state = 'delivered'"
     _wait(lambda: fetch_number(site, delivered) == expected + SINGLE_EVENTS)
-    cpu = sum(process.cpu_times()[:2]) - cpu
+    cpu = cpu_seconds([process.pid]) - cpu
     ends = sorted(max(request.at for request in shop.requests) - committed_at for shop in shops)
     return [
         Metric("40 responsive endpoints: seconds until the last is done", ends[-1:], at_most=60),

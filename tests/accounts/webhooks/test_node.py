@@ -3,6 +3,7 @@
 import json
 import shutil
 import subprocess
+from collections.abc import Mapping
 from datetime import timedelta
 from hashlib import sha256
 from pathlib import Path
@@ -40,7 +41,7 @@ def program() -> Path:
     return Path(shutil.copy(SOURCE / "verify.js", folder))
 
 
-def is_verified(program: Path, document: dict[str, object]) -> bool:
+def is_verified(program: Path, document: Mapping[str, object]) -> bool:
     ended = subprocess.run(
         ["node", str(program)],
         input=json.dumps(document).encode(),

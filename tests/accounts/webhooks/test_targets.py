@@ -37,7 +37,7 @@ HOSTILE = [
     ("https://shop.com/\r\nX-Injected: yes", "control characters"),
     ("https://sh\top.com/", "control characters"),
     ("https://shop.com/\0", "control characters"),
-    ("https://shop.com/caf\u00e9", "percent-encode"),
+    ("https://shop.com/\u00fcber", "percent-encode"),
     ("https://shop.com/?\u2028", "percent-encode"),
     ("https://shop.com\uff0f@127.0.0.1/", "malformed"),
     ("https://shop.com/" + "a" * 2000, "2,000 characters"),
