@@ -1,15 +1,25 @@
+from datetime import UTC, datetime, timedelta
 from functools import partial
+from itertools import groupby
 from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
+from django.db.models import QuerySet
 from django.http import QueryDict
+from django.utils import timezone
 from django.utils.crypto import get_random_string
 
-from accounts.date_display import zone_choices
-from accounts.models import Account, User
+from accounts.date_display import current_zone, zone_choices
+from accounts.events.types import EventType, types_by_name
+from accounts.models import Account, Delivery, User
+from accounts.models.webhooks import DeliveryState
 from accounts.roles import Role
+from accounts.webhooks.services import UrlRefused, WebhookChangeRefused
+from runtime.http.query_form import QueryForm
 from runtime.unicode import validate_line
+
+KEEP_OLD_FOR = {0: "No, replace them now", 1: "For 1 hour", 24: "For 24 hours", 168: "For 7 days"}
 
 
 class WholeNumberField(forms.IntegerField):
@@ -106,3 +116,85 @@ class InviteForm(RoleForm):
         widget=forms.EmailInput({"placeholder": "colleague@shop.example"}),
     )
     field_order = ("email", "role")
+
+
+def _type_choices() -> list[tuple[str, str]]:
+    return [(name, name) for name in types_by_name()]
+
+
+class WebhookForm(forms.Form):
+    url = forms.CharField(
+        label="URL",
+        max_length=2000,
+        help_text="A public address that begins with https://. Each event is sent there by POST.",
+        widget=forms.URLInput({"placeholder": "https://shop.example/webhooks"}),
+    )
+    description = forms.CharField(
+        required=False,
+        label="Description (optional)",
+        max_length=200,
+        validators=[validate_line],
+    )
+    types = forms.MultipleChoiceField(required=False, choices=_type_choices)
+
+    def add_refusal(self, error: WebhookChangeRefused) -> None:
+        if isinstance(error, UrlRefused):
+            self.add_error("url", f"The URL {error}.")
+        else:
+            self.add_error(None, str(error))
+
+    @property
+    def type_groups(self) -> list[tuple[str, list[EventType]]]:
+        """Group what can be chosen, such as "Credits". Test events need no choice."""
+        types = [each for name, each in types_by_name().items() if name != "webhook.test"]
+        groups = groupby(types, lambda each: each.name.partition(".")[0].capitalize())
+        return [(name, list(group)) for name, group in groups]
+
+    def clean_types(self) -> list[str] | None:
+        return self.cleaned_data["types"] or None
+
+
+class CreateWebhookForm(WebhookForm, OneTimeForm):
+    pass
+
+
+class RotateWebhookForm(forms.Form):
+    keep_old_for = forms.TypedChoiceField(
+        choices=list(KEEP_OLD_FOR.items()),
+        coerce=lambda hours: timedelta(hours=int(hours)),
+        initial=24,
+        label="Keep signing with the old keys, too",
+    )
+    # The key to replace, so that resubmitting the form doesn't rotate again.
+    public_key = forms.CharField(widget=forms.HiddenInput)
+
+
+def _local_day_ago() -> datetime:
+    return (timezone.now() - timedelta(days=1)).astimezone(current_zone()).replace(tzinfo=None)
+
+
+class ReplayFailedForm(forms.Form):
+    since = forms.DateTimeField(
+        label="Failed since",
+        initial=_local_day_ago,
+        widget=forms.DateTimeInput({"type": "datetime-local"}, format="%Y-%m-%dT%H:%M"),
+    )
+
+    def clean_since(self) -> datetime:
+        since: datetime = self.cleaned_data["since"].replace(tzinfo=current_zone())
+        now = timezone.now()
+        # Years such as 1 and 9999 can't be converted.
+        return min(max(since, now - timedelta(days=365)), now).astimezone(UTC)
+
+
+class DeliveryFilter(QueryForm):
+    state = forms.ChoiceField(choices=[("", "All states"), *DeliveryState.choices], required=False)
+    type = forms.ChoiceField(
+        choices=lambda: [("", "All events"), *_type_choices()], required=False, label="Event"
+    )
+
+    def select(self, deliveries: QuerySet[Delivery]) -> QuerySet[Delivery]:
+        valid = self.cleaned_data if self.is_valid() else {}
+        wanted = {"state": valid.get("state"), "event__type": valid.get("type")}
+        wanted = {name: value for name, value in wanted.items() if value}
+        return deliveries.select_related("event").filter(**wanted)

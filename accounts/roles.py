@@ -20,6 +20,7 @@ class TeamPermission(StrEnum):
     MANAGE_TEAM = "manage_team"
     REQUIRE_SECOND_FACTOR = "require_second_factor"
     MANAGE_KEYS = "manage_keys"
+    MANAGE_WEBHOOKS = "manage_webhooks"
     MANAGE_DATA = "manage_data"
     MANAGE_DOMAINS = "manage_domains"
     MANAGE_NOTIFICATIONS = "manage_notifications"
@@ -37,6 +38,7 @@ ROLES_BY_PERMISSION: dict[TeamPermission, frozenset[Role]] = {
     TeamPermission.MANAGE_TEAM: frozenset({Role.OWNER, Role.ADMIN}),
     TeamPermission.REQUIRE_SECOND_FACTOR: frozenset({Role.OWNER}),
     TeamPermission.MANAGE_KEYS: frozenset({Role.OWNER, Role.ADMIN, Role.DEVELOPER}),
+    TeamPermission.MANAGE_WEBHOOKS: frozenset({Role.OWNER, Role.ADMIN, Role.DEVELOPER}),
     # Retention and erasure.
     TeamPermission.MANAGE_DATA: frozenset({Role.OWNER, Role.ADMIN}),
     # Developers create keys, and any key can change domains.
@@ -50,7 +52,8 @@ ROLES_BY_PERMISSION: dict[TeamPermission, frozenset[Role]] = {
 ROLE_DESCRIPTIONS: dict[Role, str] = {
     Role.OWNER: "Full access, including closing the account.",
     Role.ADMIN: "Full access, except for closing the account and managing owners.",
-    Role.DEVELOPER: "Read-only access, plus API keys, domains, the playground, and lists.",
+    Role.DEVELOPER: "Read-only access, plus API keys, webhooks, domains, the playground, "
+    "and lists.",
     Role.BILLING: "Read-only access, plus buying credits and changing plans.",
     Role.VIEWER: "Read-only access.",
 }

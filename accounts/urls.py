@@ -1,8 +1,20 @@
 from django.urls import path
 
-from accounts.views import audit, invitations, legal, notifications, profile, security, team
+from accounts.views import (
+    audit,
+    invitations,
+    legal,
+    notifications,
+    profile,
+    security,
+    team,
+    webhooks,
+)
 
 app_name = "accounts"
+
+ENDPOINT = "webhooks/<public_id:endpoint_id>"
+DELIVERY = f"{ENDPOINT}/deliveries/<public_id:delivery_id>"
 
 urlpatterns = [
     path("profile/", profile.edit_profile, name="edit-profile"),
@@ -29,6 +41,19 @@ urlpatterns = [
     ),
     path("notifications/", notifications.show_notifications, name="show-notifications"),
     path("notifications/change/", notifications.change_notifications, name="change-notifications"),
+    path("webhooks/", webhooks.show_webhooks, name="show-webhooks"),
+    path("webhooks/create/", webhooks.create_webhook, name="create-webhook"),
+    path(f"{ENDPOINT}/", webhooks.show_webhook, name="show-webhook"),
+    path(f"{ENDPOINT}/change/", webhooks.change_webhook, name="change-webhook"),
+    path(f"{ENDPOINT}/enable/", webhooks.switch_webhook, {"on": True}, name="enable-webhook"),
+    path(f"{ENDPOINT}/disable/", webhooks.switch_webhook, {"on": False}, name="disable-webhook"),
+    path(f"{ENDPOINT}/rotate/", webhooks.rotate_webhook, name="rotate-webhook"),
+    path(f"{ENDPOINT}/delete/", webhooks.delete_webhook, name="delete-webhook"),
+    path(f"{ENDPOINT}/test/", webhooks.send_test_event, name="send-test-event"),
+    path(f"{ENDPOINT}/events/<public_id:event_id>/", webhooks.show_event, name="show-event"),
+    path(f"{ENDPOINT}/replay/", webhooks.replay_failed, name="replay-failed-deliveries"),
+    path(f"{DELIVERY}/", webhooks.show_delivery, name="show-delivery"),
+    path(f"{DELIVERY}/replay/", webhooks.replay_delivery, name="replay-delivery"),
     path("audit/", audit.show_audit_log, name="show-audit-log"),
     path("audit/export/", audit.export_audit_log, name="export-audit-log"),
     path("terms/", legal.show_terms, name="show-terms"),

@@ -2,7 +2,7 @@ from datetime import timedelta
 from urllib.parse import urlsplit
 
 from django.db import models
-from django.db.models import F, Q
+from django.db.models import Count, F, Q
 from django.utils import timezone
 
 from accounts.models.accounts import Account
@@ -30,6 +30,9 @@ class DisabledReason(models.TextChoices):
 class WebhookEndpointQuerySet(LeasedQuerySet["WebhookEndpoint"]):
     def enabled(self) -> "WebhookEndpointQuerySet":
         return self.filter(disabled_at=None)
+
+    def disabled_automatically(self) -> "WebhookEndpointQuerySet":
+        return self.exclude(disabled_reason__in=("", DisabledReason.MANUAL))
 
     def due(self) -> "WebhookEndpointQuerySet":
         """Return endpoints with due deliveries. Those that waited longest come first."""
@@ -103,6 +106,10 @@ class WebhookEndpoint(LeasedRow):
         waiting.update(state=DeliveryState.FAILED, next_attempt_at=None)
 
     @property
+    def host(self) -> str:
+        return urlsplit(self.url).hostname or self.url
+
+    @property
     def is_enabled(self) -> bool:
         return self.disabled_at is None
 
@@ -136,6 +143,17 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
     def replay(self) -> int:
         """Return how many there are. Those that are waiting are attempted now, too."""
         return self.update(state=DeliveryState.WAITING, tries=0, next_attempt_at=timezone.now())
+
+    def last_day(self) -> dict[str, int]:
+        """Count deliveries with an attempt or a result, and the successful ones among them."""
+        is_recent = Q(created_at__gte=timezone.now() - timedelta(days=1))
+        was_tried = ~Q(state=DeliveryState.WAITING) | Q(tries__gt=0)
+        is_delivered = Q(state=DeliveryState.DELIVERED)
+        # Bounds the scan. There is no index by time.
+        return self.order_by("-pk")[:10_000].aggregate(
+            tried=Count("pk", filter=is_recent & was_tried),
+            delivered=Count("pk", filter=is_recent & is_delivered),
+        )
 
 
 class Delivery(models.Model):

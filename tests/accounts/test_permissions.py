@@ -21,6 +21,8 @@ from credits.orders.buyers import Buyer
 from credits.orders.placement import place_order
 from credits.orders.quotes import quote
 from runtime.dates import to_microseconds
+from tests.accounts.webhooks.deliveries import URL, make_delivery
+from tests.accounts.webhooks.factory import make_endpoint
 from tests.conftest import make_member, make_user, signed_in
 from tests.support.pages import browser_for
 from validation.models import LogEntry
@@ -52,6 +54,9 @@ WITHOUT_ACCOUNT = {
 }
 # Pages of one object that accept no POST.
 READ_ONLY = {
+    "accounts:show-delivery",
+    "accounts:show-event",
+    "accounts:show-webhook",
     "apikeys:show-created",
     "credits:download-invoice",
     "credits:show-order",
@@ -102,6 +107,9 @@ IDS: dict[str, Callable[[User, Account], object]] = {
     "pack_id": lambda _, account: Pack.objects.earliest("credits").public_id,
     "plan_code": lambda *_: "starter",
     "list_id": lambda _, account: account.lists.get().public_id,
+    "endpoint_id": lambda _, account: account.webhooks.get().public_id,
+    "delivery_id": lambda _, account: account.webhooks.get().deliveries.get().public_id,
+    "event_id": lambda _, account: account.webhooks.get().deliveries.get().event.public_id,
     "result_id": lambda *_: f"val_{'0' * 26}",
     "request_id": lambda *_: "req_00000000000000000000",
     "number": lambda *_: 1,
@@ -135,6 +143,8 @@ def invitation(account: Account, owner: User) -> Invitation:
         address="m***@shop.example",
     )
     account.lists.create(name="customers.csv", created_by=owner.email)
+    endpoint = make_endpoint(account, URL, created_by=owner)
+    make_delivery(endpoint, name="webhook.test")
     email = "invited@shop.example"
     return team.invite_member(account=account, email=email, role=Role.VIEWER, actor=owner)
 

@@ -64,7 +64,8 @@ def chromium() -> str:
 
 @pytest.fixture(scope="package")
 def site(chromium: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Product]:
-    with product(tmp_path_factory.mktemp("product")) as running:
+    folder = tmp_path_factory.mktemp("product")
+    with product(folder, WEBHOOK_ALLOW_PRIVATE="on") as running:
         yield running
 
 

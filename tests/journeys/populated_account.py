@@ -12,9 +12,11 @@ from tests.journeys.newcomers import Newcomer
 from tests.journeys.passkeys import add_passkey, open_with_device
 from tests.journeys.purchases import order_pack
 from tests.journeys.teams import invitation_link, invite, join
+from tests.journeys.webhooks import create_webhook, send_test_event, webhook_process
 from tests.journeys.windows import Windows
 from tests.servers.client import HttpCaller
 from tests.servers.product import Product
+from tests.servers.receiver import receiver, respond
 
 COLLEAGUE = "colleague@pages.example"
 INVITED = "invited@pages.example"
@@ -40,6 +42,7 @@ def populate_account(windows: Windows, site: Product, owner: Newcomer) -> Popula
     call_the_api(site, create_key(page, KEY))
     order_pack(page)
     upload_list(page, site)
+    create_webhooks(page, site)
     return PopulatedAccount(owner, windows, page, _collect_ids(page, site))
 
 
@@ -59,6 +62,14 @@ def upload_list(page: Page, site: Product) -> None:
     run_lists(site)
 
 
+def create_webhooks(page: Page, site: Product) -> None:
+    """Create an endpoint with a delivery."""
+    with receiver(respond(200, b"ok")) as server, webhook_process(site):
+        create_webhook(page, server.url)
+        page.get_by_role("button", name="I've copied the secret").click()
+        send_test_event(page)
+
+
 def _collect_ids(page: Page, site: Product) -> dict[str, str]:
     page.goto("/accounts/team/")
     colleague = page.get_by_role("row").filter(has_text=COLLEAGUE)
@@ -76,7 +87,12 @@ def _collect_ids(page: Page, site: Product) -> dict[str, str]:
     order = page.get_by_role("link", name="INV-").first.get_attribute("href")
     page.goto("/lists/")
     uploaded = page.locator(".lists-table a").first.get_attribute("href") or ""
+    page.goto("/accounts/webhooks/")
+    page.locator("main table a").first.click()
+    delivery = page.locator("main table a").first.get_attribute("href") or ""
     return {
+        "endpoint": delivery.split("/")[3],
+        "delivery": delivery.split("/")[-2],
         "list": uploaded.split("/")[-2],
         "pack": (pack or "").split("/")[-2],
         "order": (order or "").split("/")[-2],

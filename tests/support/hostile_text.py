@@ -24,6 +24,8 @@ USER_TEXT: dict[str, list[str]] = {
     "accounts.User": ["name"],
     "accounts.Account": ["name"],
     "accounts.Invitation": ["email"],
+    "accounts.WebhookEndpoint": ["url", "description"],
+    "accounts.DeliveryAttempt": ["response"],
     "apikeys.ApiKey": ["name"],
     "credits.AutomaticOrder": ["failure", "provider_card", "provider_intent"],
     "credits.Hold": ["reason"],
@@ -60,6 +62,12 @@ SYSTEM_TEXT: dict[str, list[str]] = {
     "accounts.Invitation": ["public_id", "role", "token"],
     "accounts.Event": ["public_id", "type", "body", "once"],
     "accounts.MutedEmail": ["type"],
+    "accounts.WebhookEndpoint": [
+        *("public_id", "types", "form_token", "disabled_reason"),
+        *("secret", "private_key", "old_secret", "old_private_key"),
+    ],
+    "accounts.Delivery": ["public_id", "state"],
+    "accounts.DeliveryAttempt": ["signature", "error"],
     "apikeys.ApiKey": [
         *("public_id", "digest", "first_four", "last_four", "allowed_networks", "form_token"),
         "scopes",

@@ -42,6 +42,8 @@ from lists.uploads.services import upload_list
 from runtime.dates import to_microseconds
 from runtime.mail import outbox
 from runtime.models import Lease
+from tests.accounts.webhooks.deliveries import URL, make_delivery
+from tests.accounts.webhooks.factory import make_endpoint
 from tests.support.api_client import ApiClient
 from tests.validation.feedback.factory import make_feedback
 from validation.models import AccountDomains, ListedDomain, LogEntry
@@ -111,6 +113,8 @@ def populate_account(owner: User, account: Account) -> dict[str, str]:
     )
     entry = _validate(account, secret)
     _create_staff_rows(account)
+    endpoint = make_endpoint(account, URL, created_by=owner)
+    delivery = make_delivery(endpoint)
     member = User.objects.create_user("member@shop.example")
     membership = account.memberships.create(user=member, role=Role.DEVELOPER)
     address_list = _create_list(owner, account)
@@ -126,6 +130,8 @@ def populate_account(owner: User, account: Account) -> dict[str, str]:
         "request_id": entry.request_id,
         "result_id": entry.result_id,
         "list_id": address_list.public_id,
+        "endpoint_id": endpoint.public_id,
+        "delivery_id": delivery.public_id,
         "moment": str(to_microseconds(entry.at)),
         "membership_id": membership.public_id,
         "invitation_id": invitation.public_id,

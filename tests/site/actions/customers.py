@@ -9,13 +9,17 @@ from django.utils import timezone
 
 from accounts import team
 from accounts.models import Account, Invitation, User
+from accounts.models.webhooks import DeliveryState
 from accounts.roles import Role
+from accounts.webhooks.keys import public_key
 from credits.models import Pack
 from credits.orders.buyers import Buyer
 from credits.orders.fulfillment import fulfill_order
 from credits.orders.placement import place_order
 from credits.orders.quotes import quote
 from lists.models.states import ListState
+from tests.accounts.webhooks.deliveries import URL, make_delivery
+from tests.accounts.webhooks.factory import make_endpoint
 from tests.conftest import make_member, make_user, signed_in_by_form
 from tests.credits.automatic_top_ups.helpers import give_card
 from tests.credits.customers import order_form, plan
@@ -26,6 +30,7 @@ from tests.support.pages import mark_second_factor_used
 from tests.support.second_factors import add_authenticator_app
 from tests.validation.feedback.factory import make_result
 
+WEBHOOK = {"url": URL, "description": ""}
 KEY = {"name": "Server", "access": "full", "expires_at": "", "allowed_networks": ""}
 
 
@@ -102,6 +107,24 @@ def _create_key(scene: Scene) -> Any:
 
 def _send_for_key(page: str, **form: Any) -> Any:
     return lambda scene: scene.send(scene.browser, page, scene.key.public_id, **form)
+
+
+def _send_for_webhook(page: str, **form: Any) -> Any:
+    """Send a form of an endpoint with a failed delivery."""
+
+    def perform(scene: Scene) -> Any:
+        endpoint = make_endpoint(scene.account, URL, created_by=scene.owner)
+        ids = [endpoint.public_id]
+        delivery = make_delivery(endpoint, DeliveryState.FAILED)
+        if page == "accounts:replay-delivery":
+            ids.append(delivery.public_id)
+        if page == "accounts:enable-webhook":
+            scene.account.webhooks.update(disabled_at=timezone.now(), disabled_reason="manual")
+        if page == "accounts:rotate-webhook":
+            form["public_key"] = public_key(endpoint)
+        return scene.send(scene.browser, page, *ids, **form)
+
+    return perform
 
 
 def _order_pack(scene: Scene) -> Any:
@@ -245,6 +268,45 @@ CASES = [
         _send_for_key("apikeys:rotate-key", grace="0", form_token=TOKEN),
     ),
     ActionCase("apikeys:revoke-key", "key.revoked", _send_for_key("apikeys:revoke-key")),
+    ActionCase(
+        "accounts:create-webhook",
+        "webhook.created",
+        _send_form("accounts:create-webhook", **WEBHOOK, form_token=TOKEN),
+    ),
+    ActionCase(
+        "accounts:change-webhook",
+        "webhook.changed",
+        _send_for_webhook("accounts:change-webhook", url="https://new.shop.example/"),
+    ),
+    ActionCase(
+        "accounts:enable-webhook", "webhook.enabled", _send_for_webhook("accounts:enable-webhook")
+    ),
+    ActionCase(
+        "accounts:disable-webhook",
+        "webhook.disabled",
+        _send_for_webhook("accounts:disable-webhook"),
+    ),
+    ActionCase(
+        "accounts:rotate-webhook",
+        "webhook.rotated",
+        _send_for_webhook("accounts:rotate-webhook", keep_old_for="0"),
+    ),
+    ActionCase(
+        "accounts:delete-webhook", "webhook.deleted", _send_for_webhook("accounts:delete-webhook")
+    ),
+    ActionCase(
+        "accounts:send-test-event", "webhook.tested", _send_for_webhook("accounts:send-test-event")
+    ),
+    ActionCase(
+        "accounts:replay-delivery",
+        "webhook.replayed",
+        _send_for_webhook("accounts:replay-delivery"),
+    ),
+    ActionCase(
+        "accounts:replay-failed-deliveries",
+        "webhook.replayed",
+        _send_for_webhook("accounts:replay-failed-deliveries", since="2026-01-01T00:00"),
+    ),
     ActionCase(
         "credits:change-threshold",
         "threshold.changed",
