@@ -122,6 +122,7 @@ STAFF_PANELS: list[str] = [
     "credits.staff.panels.revenue_panel",
     "accounts.staff.background_panels.daily_jobs_panel",
     "accounts.staff.background_panels.emails_panel",
+    "accounts.staff.webhook_panels.webhooks_panel",
     "lists.staff.lists.lists_panel",
     "validation.staff.feedback.feedback_panel",
 ]
@@ -130,6 +131,7 @@ STAFF_ACCOUNT_PANELS: list[str] = [
     "credits.staff.top_up_panel.automatic_top_up_panel",
     "validation.staff.account_panels.requests_panel",
     "apikeys.staff.panels.account_refusals_panel",
+    "accounts.staff.webhook_panels.account_webhooks_panel",
     "validation.staff.account_panels.usage_by_day_panel",
     "validation.staff.account_panels.usage_by_key_panel",
     "validation.staff.domains.domains_panel",
