@@ -1,6 +1,6 @@
 """Create, change and test webhooks, and replay deliveries, each with its audit entry."""
 
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import TypedDict, Unpack
 
 from django.db import transaction
@@ -11,7 +11,12 @@ from accounts.events import record_event
 from accounts.events.declared import WEBHOOK_TEST
 from accounts.models import Account, Delivery, DisabledReason, Event, WebhookEndpoint
 from accounts.webhooks import keys
-from accounts.webhooks.targets import RefusedTarget, TargetUnresolved, check_url, resolve
+from accounts.webhooks.targets import (
+    RefusedTarget,
+    TargetUnknown,
+    TargetUnresolved,
+    resolve,
+)
 
 MAX_WEBHOOKS = 10
 # How long the keys from before a rotation can stay valid.
@@ -98,7 +103,7 @@ def change_endpoint(
     if "url" in changes:
         _refuse_target(changes["url"])
     with transaction.atomic():
-        endpoint = WebhookEndpoint.objects.select_for_update().get(pk=endpoint.pk)
+        endpoint = _lock(endpoint)
         before = str(endpoint)
         is_enabled = changes.pop("is_enabled", endpoint.is_enabled)
         changed = [name for name, value in changes.items() if getattr(endpoint, name) != value]
@@ -120,7 +125,7 @@ def change_endpoint(
 @transaction.atomic
 def rotate_endpoint(*, endpoint: WebhookEndpoint, keep_old_for: timedelta, actor: Actor) -> str:
     """Replace both keys, and return the new secret."""
-    locked = WebhookEndpoint.objects.select_for_update().get(pk=endpoint.pk)
+    locked = _lock(endpoint)
     keys.retire_keys(locked, timezone.now() + keep_old_for if keep_old_for else None)
     generated = keys.generate_keys()
     keys.store_keys(locked, generated)
@@ -134,13 +139,14 @@ def rotate_endpoint(*, endpoint: WebhookEndpoint, keep_old_for: timedelta, actor
 
 @transaction.atomic
 def delete_endpoint(*, endpoint: WebhookEndpoint, actor: Actor) -> None:
-    actor.record("webhook.deleted", str(endpoint))
-    endpoint.delete()
+    locked = _lock(endpoint)
+    actor.record("webhook.deleted", str(locked))
+    locked.delete()
 
 
 @transaction.atomic
 def send_test(*, endpoint: WebhookEndpoint, actor: Actor) -> Event:
-    _refuse_disabled(endpoint)
+    _lock(endpoint, must_be_enabled=True)
     data = {"webhook": endpoint.public_id}
     event = record_event(endpoint.account, WEBHOOK_TEST, data, endpoint=endpoint)
     if event is None:
@@ -151,7 +157,7 @@ def send_test(*, endpoint: WebhookEndpoint, actor: Actor) -> Event:
 
 @transaction.atomic
 def replay_delivery(*, delivery: Delivery, actor: Actor) -> None:
-    _refuse_disabled(delivery.endpoint)
+    _lock(delivery.endpoint, must_be_enabled=True)
     Delivery.objects.filter(pk=delivery.pk).replay()
     actor.record("webhook.replayed", f"{delivery.endpoint}: {delivery.event.public_id}")
 
@@ -159,26 +165,30 @@ def replay_delivery(*, delivery: Delivery, actor: Actor) -> None:
 @transaction.atomic
 def replay_failed(*, endpoint: WebhookEndpoint, since: datetime, actor: Actor) -> int:
     """Return how many deliveries were replayed."""
-    _refuse_disabled(endpoint)
+    _lock(endpoint, must_be_enabled=True)
     replayed = endpoint.deliveries.failed().filter(event__created_at__gte=since).replay()
     if replayed:
-        since_text = f"since {since:%Y-%m-%d %H:%M} UTC"
-        actor.record("webhook.replayed", f"{endpoint}: {replayed} failed {since_text}")
+        start = f"{since.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
+        actor.record("webhook.replayed", f"{endpoint}: {replayed} failed since {start}")
     return replayed
 
 
 def _refuse_target(url: str) -> None:
     """Call this outside a transaction: it waits for the DNS."""
     try:
-        check_url(url)
         resolve(url)
     except RefusedTarget as error:
         raise UrlRefused(str(error)) from None
+    except TargetUnknown:
+        raise UrlRefused("must name a host with an address: the DNS has none for it") from None
     except TargetUnresolved:
         # Each attempt resolves it again.
         return
 
 
-def _refuse_disabled(endpoint: WebhookEndpoint) -> None:
-    if not endpoint.is_enabled:
+def _lock(endpoint: WebhookEndpoint, *, must_be_enabled: bool = False) -> WebhookEndpoint:
+    """Endpoints are locked before their deliveries."""
+    locked = WebhookEndpoint.objects.select_for_update(no_key=True).get(pk=endpoint.pk)
+    if must_be_enabled and not locked.is_enabled:
         raise EndpointIsDisabled
+    return locked

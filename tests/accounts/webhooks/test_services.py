@@ -1,0 +1,237 @@
+"""Creating, changing, rotating and testing webhooks, and replaying deliveries."""
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from accounts.actor import Actor
+from accounts.models import (
+    Account,
+    AuditEntry,
+    Delivery,
+    DeliveryAttempt,
+    DisabledReason,
+    Event,
+    User,
+    WebhookEndpoint,
+)
+from accounts.models.webhooks import DeliveryState
+from accounts.services import open_account
+from accounts.webhooks import services
+from accounts.webhooks.keys import public_key
+from runtime.encryption import decrypt
+from tests.conftest import make_user
+from tests.servers.dns import FakeDns, servfail
+from tests.support.fresh_database import run_concurrently
+
+URL = "https://hooks.shop.com/a-secret-path"
+
+
+@pytest.fixture
+def actor(account: Account, owner: User) -> Actor:
+    return Actor(account, user=owner, ip="198.51.100.7")
+
+
+def create(actor: Actor, **options: str) -> tuple[WebhookEndpoint, str]:
+    chosen = {"url": URL, **options}
+    return services.create_endpoint(account=actor.account, types=None, actor=actor, **chosen)
+
+
+def make_delivery(endpoint: WebhookEndpoint, state: DeliveryState, hours: int = 0) -> Delivery:
+    at = timezone.now() - timedelta(hours=hours)
+    event = Event.objects.create(
+        account=endpoint.account, type="list.ready", body="{}", created_at=at
+    )
+    next_attempt_at = timezone.now() if state == DeliveryState.WAITING else None
+    return Delivery.objects.create(
+        endpoint=endpoint, event=event, state=state, tries=10, next_attempt_at=next_attempt_at
+    )
+
+
+def audited(action: str) -> list[str]:
+    entries = AuditEntry.objects.filter(action=f"webhook.{action}").order_by("pk")
+    return list(entries.values_list("target", flat=True))
+
+
+@pytest.mark.anywhere
+def test_created_endpoint_has_encrypted_keys_and_an_audit_entry_without_its_path(
+    actor: Actor, owner: User
+) -> None:
+    endpoint, secret = create(actor, description="Shop")
+    stored = WebhookEndpoint.objects.get()
+    assert (stored.url, stored.types, stored.description) == (URL, None, "Shop")
+    assert (stored.created_by, stored.state, stored.failures) == (owner, "active", 0)
+    assert decrypt(stored.secret) == secret
+    assert secret.startswith("whsec_")
+    assert secret not in str(vars(stored))
+    assert audited("created") == [f"hooks.shop.com ({endpoint.public_id})"]
+    assert AuditEntry.objects.get(action="webhook.created").actor == owner
+
+
+@pytest.mark.anywhere
+def test_form_creates_one_endpoint(actor: Actor) -> None:
+    endpoint, _ = create(actor, form_token="0" * 32)
+    with pytest.raises(services.FormAlreadyUsed) as used:
+        create(actor, form_token="0" * 32)
+    assert used.value.endpoint == endpoint
+    create(actor, form_token="1" * 32)
+    assert WebhookEndpoint.objects.count() == 2
+
+
+@pytest.mark.anywhere
+def test_urls_are_checked_when_they_are_stored(actor: Actor, fake_dns: FakeDns) -> None:
+    fake_dns.add_records("hooks.shop.com", A="8.8.4.4")
+    fake_dns.add_records("inside.shop.com", A="10.0.0.1")
+    for kind in ("A", "AAAA"):
+        fake_dns.set_behavior("failing.shop.com", kind, servfail)
+    endpoint, _ = create(actor)
+    for url, reason in (
+        ("http://hooks.shop.com/", "https://"),
+        ("https://inside.shop.com/", "isn't public"),
+        ("https://missing.shop.com/", "the DNS has none"),
+    ):
+        with pytest.raises(services.UrlRefused, match=reason):
+            create(actor, url=url)
+        with pytest.raises(services.UrlRefused, match=reason):
+            services.change_endpoint(endpoint=endpoint, url=url, actor=actor)
+    # Each attempt resolves it again.
+    unresolved = "https://failing.shop.com/"
+    changed = services.change_endpoint(endpoint=endpoint, url=unresolved, actor=actor)
+    assert WebhookEndpoint.objects.get().url == changed.url == unresolved
+    assert len(audited("created")) == len(audited("changed")) == 1
+
+
+def test_concurrent_calls_do_not_create_an_eleventh_endpoint(fresh_database: None) -> None:
+    owner = make_user("owner@shop.example")
+    account = open_account(user=owner)
+    actor = Actor(account, user=owner)
+    for _ in range(services.MAX_WEBHOOKS - 1):
+        create(actor)
+    results = run_concurrently(4, lambda number: create(actor))
+    assert len([one for one in results if isinstance(one, services.TooManyWebhooks)]) == 3
+    assert account.webhooks.count() == len(audited("created")) == services.MAX_WEBHOOKS
+
+
+@pytest.mark.anywhere
+def test_changes_are_audited_once(actor: Actor) -> None:
+    endpoint, _ = create(actor)
+    name = str(endpoint)
+    for _ in range(2):
+        services.change_endpoint(
+            endpoint=endpoint, types=["list.ready"], description="New", actor=actor
+        )
+    services.change_endpoint(endpoint=endpoint, url="https://other.shop.com/", actor=actor)
+    moved = name.replace("hooks.", "other.")
+    assert audited("changed") == [f"{name}: types, description", f"{name} → {moved}: url"]
+    assert WebhookEndpoint.objects.get().types == ["list.ready"]
+
+
+@pytest.mark.anywhere
+def test_disabled_endpoint_fails_its_waiting_deliveries_and_starts_over_when_enabled(
+    actor: Actor,
+) -> None:
+    endpoint, _ = create(actor)
+    waiting, delivered = (
+        make_delivery(endpoint, state) for state in (DeliveryState.WAITING, DeliveryState.DELIVERED)
+    )
+    for _ in range(2):
+        services.change_endpoint(endpoint=endpoint, is_enabled=False, actor=actor)
+    endpoint.refresh_from_db()
+    assert (endpoint.state, endpoint.disabled_reason) == ("disabled", DisabledReason.MANUAL)
+    assert Delivery.objects.get(pk=waiting.pk).state == DeliveryState.FAILED
+    assert Delivery.objects.get(pk=delivered.pk).state == DeliveryState.DELIVERED
+    WebhookEndpoint.objects.update(failures=12, failing_since=timezone.now())
+    for call in (
+        lambda: services.send_test(endpoint=endpoint, actor=actor),
+        lambda: services.replay_delivery(delivery=waiting, actor=actor),
+        lambda: services.replay_failed(endpoint=endpoint, since=timezone.now(), actor=actor),
+    ):
+        with pytest.raises(services.EndpointIsDisabled):
+            call()
+    enabled = services.change_endpoint(endpoint=endpoint, is_enabled=True, actor=actor)
+    assert (enabled.state, enabled.disabled_reason) == ("active", "")
+    assert (enabled.failures, enabled.failing_since) == (0, None)
+    assert (audited("disabled"), audited("enabled")) == ([str(endpoint)], [str(endpoint)])
+    assert audited("tested") == audited("replayed") == []
+
+
+@pytest.mark.anywhere
+@pytest.mark.parametrize("period", services.GRACE_PERIODS)
+def test_rotation_replaces_both_keys_and_keeps_the_old_ones(
+    actor: Actor, period: timedelta
+) -> None:
+    endpoint, old_secret = create(actor)
+    old_key = public_key(endpoint)
+    before = timezone.now()
+    secret = services.rotate_endpoint(endpoint=endpoint, keep_old_for=period, actor=actor)
+    assert decrypt(endpoint.secret) == secret != old_secret
+    assert public_key(endpoint) != old_key
+    if period:
+        assert decrypt(endpoint.old_secret) == old_secret
+        assert endpoint.old_until is not None
+        assert endpoint.old_until >= before + period
+    else:
+        assert (endpoint.old_secret, endpoint.old_private_key) == ("", "")
+        assert endpoint.old_until is None
+    assert audited("rotated") == [str(endpoint)]
+
+
+@pytest.mark.anywhere
+def test_test_event_is_for_its_endpoint_only(actor: Actor) -> None:
+    endpoint, _ = create(actor)
+    other, _ = create(actor)
+    event = services.send_test(endpoint=endpoint, actor=actor)
+    assert (event.type, event.endpoint) == ("webhook.test", endpoint)
+    assert endpoint.wants(event)
+    assert not other.wants(event)
+    assert audited("tested") == [str(endpoint)]
+
+
+def test_replay_sends_the_same_delivery_again(actor: Actor) -> None:
+    endpoint, _ = create(actor)
+    other, _ = create(actor)
+    delivered = make_delivery(endpoint, DeliveryState.DELIVERED)
+    services.replay_delivery(delivery=delivered, actor=actor)
+    assert [*endpoint.deliveries.due()] == [delivered]
+    assert Delivery.objects.get(pk=delivered.pk).tries == 0
+    old, new = (make_delivery(endpoint, DeliveryState.FAILED, hours) for hours in (3, 1))
+    theirs = make_delivery(other, DeliveryState.FAILED)
+    since = timezone.now() - timedelta(hours=2)
+    assert services.replay_failed(endpoint=endpoint, since=since, actor=actor) == 1
+    assert services.replay_failed(endpoint=endpoint, since=since, actor=actor) == 0
+    assert {*Delivery.objects.due()} == {delivered, new}
+    assert {*Delivery.objects.failed()} == {old, theirs}
+    replayed = f"{endpoint}: 1 failed since {since:%Y-%m-%d %H:%M} UTC"
+    assert audited("replayed") == [f"{endpoint}: {delivered.event.public_id}", replayed]
+
+
+def test_deleted_endpoint_leaves_nothing_but_the_audit_entries(actor: Actor) -> None:
+    endpoint, _ = create(actor)
+    services.send_test(endpoint=endpoint, actor=actor)
+    delivery = make_delivery(endpoint, DeliveryState.WAITING)
+    DeliveryAttempt.objects.create(delivery=delivery, at=timezone.now(), duration_ms=1)
+    services.delete_endpoint(endpoint=WebhookEndpoint.objects.get(), actor=actor)
+    for model in (WebhookEndpoint, Delivery, DeliveryAttempt):
+        assert not model.objects.exists()
+    assert not Event.objects.filter(type="webhook.test").exists()
+    assert audited("deleted") == [str(endpoint)]
+    for call in (
+        lambda: services.change_endpoint(endpoint=endpoint, is_enabled=False, actor=actor),
+        lambda: services.delete_endpoint(endpoint=endpoint, actor=actor),
+        lambda: services.send_test(endpoint=endpoint, actor=actor),
+    ):
+        with pytest.raises(WebhookEndpoint.DoesNotExist):
+            call()
+
+
+@pytest.mark.anywhere
+def test_closed_account_creates_and_tests_nothing(actor: Actor) -> None:
+    endpoint, _ = create(actor)
+    Account.objects.update(closed_at=timezone.now())
+    endpoint.account.refresh_from_db()
+    with pytest.raises(services.AccountIsClosed):
+        create(actor)
+    with pytest.raises(services.AccountIsClosed):
+        services.send_test(endpoint=endpoint, actor=actor)
+    assert (audited("created"), audited("tested")) == ([str(endpoint)], [])
