@@ -79,6 +79,7 @@ SAMPLE_DETAILS: dict[str, Mapping[str, object]] = {
     "list_too_large": {"limit": 10_000},
     "part_conflict": {"part": 3},
     "too_many_lists": {"limit": 20},
+    "too_many_webhooks": {"limit": 10},
     "insufficient_credits": {"required": 1, "balance": 0, "top_up_url": "…", "upgrade_url": "…"},
     "key_credit_limit_reached": {
         "required": 1,

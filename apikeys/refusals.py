@@ -181,11 +181,12 @@ REFUSALS: dict[str, ApiRefusal] = {
     ),
     "invalid_state": _conflict(
         "The list's state does not allow this. Get the list to see its state.",
-        "The operation isn't possible in the list's current state: for example, a list can't be "
-        "started twice, and its results can't be read before it has started. `details.state` is "
-        "the state.",
+        "The operation isn't possible in the list's or the webhook's current state: for example, a "
+        "list can't be started twice, its results can't be read before it has started, and nothing "
+        "is sent to a disabled webhook. `details.state` is the state.",
         "Get the list, and wait for the state that the operation needs. If your request only "
-        "repeats an earlier one, there is nothing to do.",
+        "repeats an earlier one, there is nothing to do. Enable a webhook before you test it or "
+        "replay its deliveries.",
     ),
     "part_conflict": _conflict(
         "This part was already uploaded with other content.",
@@ -198,6 +199,12 @@ REFUSALS: dict[str, ApiRefusal] = {
         "An account can have a limited number of lists that aren't completed, canceled or failed. "
         "`details.limit` is that number.",
         "Wait until a list is completed, or cancel or delete lists that you don't need.",
+    ),
+    "too_many_webhooks": _conflict(
+        "Your account has as many webhooks as it can have.",
+        "An account can have a limited number of webhooks, including disabled ones. "
+        "`details.limit` is that number.",
+        "Delete a webhook that you no longer use, or change its URL and types.",
     ),
     "confirmation_required": _conflict(
         "Over half of the cells in this column are not addresses. Choose another column, or "

@@ -8,6 +8,7 @@ from django.views.generic import RedirectView
 from apikeys.events.api import EventsView, OneEventView
 from apikeys.rest.routes import operation
 from apikeys.rest.view import UnknownView
+from apikeys.webhooks.urls import WEBHOOK_OPERATIONS
 from config.security_contact import show_security_contact
 from credits.api import CreditsView, MeView
 from lists.api.urls import LIST_OPERATIONS
@@ -36,6 +37,7 @@ urlpatterns = [
     *operation("v1/domains", DomainsView),
     *operation("v1/events", EventsView),
     *operation("v1/events/<str:event_id>", OneEventView),
+    *WEBHOOK_OPERATIONS,
     *operation("v1/credits", CreditsView),
     *operation("v1/usage", UsageView),
     *operation("v1/me", MeView),

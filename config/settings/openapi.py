@@ -23,6 +23,11 @@ def openapi_settings(base_url: str, support_email: str, version: str) -> dict[st
             },
             {"name": "Events", "description": "Read what happened in your account. This is free."},
             {
+                "name": "Webhooks",
+                "description": "Let us send events to your server, and replay what it missed. This "
+                "is free.",
+            },
+            {
                 "name": "Account",
                 "description": "Read the balance, usage, and rate limit of a key. This is free.",
             },

@@ -164,6 +164,13 @@ GROUPS = (
                 tag="Events",
             ),
             DocsPage(
+                "show-webhook-operations",
+                "api/webhooks/",
+                "Webhook operations",
+                "Create, change, test, and rotate webhooks, and replay their deliveries.",
+                tag="Webhooks",
+            ),
+            DocsPage(
                 "show-account-operations",
                 "api/account/",
                 "Account operations",

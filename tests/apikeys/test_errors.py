@@ -32,6 +32,7 @@ STATUSES = {
     "invalid_state": 409,
     "part_conflict": 409,
     "too_many_lists": 409,
+    "too_many_webhooks": 409,
     "confirmation_required": 409,
     "list_expired": 410,
     "precondition_failed": 412,

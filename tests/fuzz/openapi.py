@@ -38,6 +38,11 @@ checks.positive_data_acceptance.expected-statuses = ["2xx", "400", "404"]
 include-operation-id = "show-list"
 parameters = { wait = 0 }
 
+# A webhook must belong to the account, of which it has few, and its URL must be public.
+[[operations]]
+include-path-regex = "^/v1/webhooks"
+checks.positive_data_acceptance.expected-statuses = ["2xx", "400", "404", "409"]
+
 [[operations]]
 include-path-regex = "^/v1/lists"
 checks.positive_data_acceptance.expected-statuses = ["2xx", "400", "404", "409", "410", "422"]

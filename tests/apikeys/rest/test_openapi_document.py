@@ -139,7 +139,7 @@ def test_every_parameter_and_header_has_a_valid_example(document: Any) -> None:
 
 def test_every_request_body_has_a_valid_example(document: Any) -> None:
     bodies = [op["requestBody"] for op in operations(document) if "requestBody" in op]
-    assert len(bodies) == 9
+    assert len(bodies) == 13
     for body in bodies:
         for content in body["content"].values():
             schema = {**content["schema"], "components": document["components"]}
@@ -193,7 +193,8 @@ def test_nullable_enums_list_null_among_their_values(document: Any) -> None:
     }
     results = {f"{name}.account_list" for name in ("Result", "BatchResult", "ListResult")}
     facts = {"DomainAuth.spf", "DomainAuth.dmarc", "Mx.fallback", "ConsultedLists.disposable_by"}
-    assert set(nullable) == {*facts, *results}
+    webhooks = {"Webhook.disabled_reason", "WebhookSecret.disabled_reason"}
+    assert set(nullable) == {*facts, *results, *webhooks}
     assert all(schema["type"] == ["string", "null"] for schema in nullable.values())
 
 
