@@ -43,6 +43,8 @@ LANGUAGE_BY_FENCE = {language.fence: language for language in LANGUAGES}
 @dataclass(frozen=True)
 class Snippet:
     language: Language
+    # The language's, unless the sample needs a library.
+    needs: str
     code: str
     output_title: str
     output: str
@@ -61,7 +63,12 @@ class IncompleteExample(Exception):
 def load_snippets(name: str, context: dict[str, Any]) -> list[Snippet]:
     texts = [(language, _text(name, language.file, context)) for language in LANGUAGES]
     snippets = [
-        Snippet(language, code, *_output(name, language, context))
+        Snippet(
+            language,
+            _text(name, f"{language.file}.needs", context) or language.needs,
+            code,
+            *_output(name, language, context),
+        )
         for language, code in texts
         if code
     ]

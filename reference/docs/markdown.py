@@ -157,7 +157,13 @@ def _figures(text: str) -> str:
             continue
         example = list(group)
         snippets = [
-            Snippet(LANGUAGE_BY_FENCE[code.language], code.code, output.titles[0], output.code)
+            Snippet(
+                LANGUAGE_BY_FENCE[code.language],
+                code.titles[1],
+                code.code,
+                output.titles[0],
+                output.code,
+            )
             for code, output in zip(example[::2], example[1::2], strict=True)
         ]
         context = {"name": name, "snippets": snippets, "is_tabbed": len(snippets) > 1}

@@ -20,6 +20,7 @@ _SAMPLES = {
     "create-list": "list-upload",
     "replace-domains": "domains",
     "show-events": "events",
+    "create-webhook": "webhook-create",
     "show-credits": "balance",
     "show-usage": "usage",
     "show-me": "me",

@@ -10,6 +10,8 @@ from django.utils.text import get_text_list
 
 from accounts.events.types import event_types
 from accounts.webhooks.data import EVENT_RETENTION
+from accounts.webhooks.sending import ERRORS
+from accounts.webhooks.services import MAX_WEBHOOKS
 from apikeys import crypto
 from apikeys.errors import REFUSALS, SAMPLE_DETAILS, ApiRefusal
 from apikeys.forms import GRACE_LABELS, LIFETIMES, MAX_NETWORKS
@@ -98,6 +100,8 @@ _NUMBERS: dict[str, object] = {
     "feedback_per_day": FEEDBACK_PER_DAY,
     "max_feedback_kilobytes": max_body_bytes("/v1/validations/val/feedback") // 1024,
     "event_days": EVENT_RETENTION.days,
+    "max_webhooks": MAX_WEBHOOKS,
+    "attempt_errors": ERRORS.items(),
     "window": WINDOW_SECONDS,
     "default_days": DEFAULT_DAYS,
     "max_days": MAX_DAYS,
@@ -126,6 +130,7 @@ def _facts() -> dict[str, object]:
         "validate_operation": find_operation("validate"),
         "feedback_operation": find_operation("send-feedback"),
         "event_operation": find_operation("show-event"),
+        "webhook_operation": find_operation("create-webhook"),
         "event_types": lambda: [(one, reference.describe_event(one)) for one in event_types],
         "full_response": lambda: _format_json(sandbox_result(FULL_RESULT_WORD)),
         "mistyped": lambda: _format_json(mistyped_result()),

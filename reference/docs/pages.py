@@ -101,6 +101,12 @@ GROUPS = (
                 "show-events", "events/", "Events", "Changes in your account, and how to catch up."
             ),
             DocsPage(
+                "show-webhooks",
+                "webhooks/",
+                "Webhooks",
+                "Let us send events to your server: signatures, retries, and replay.",
+            ),
+            DocsPage(
                 "show-rate-limits",
                 "rate-limits/",
                 "Rate limits",

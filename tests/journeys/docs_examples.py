@@ -41,7 +41,7 @@ _VARYING_FIELDS = {
     ),
     *("balance", "held", "used_this_period", "plan", "next_grant", "next_grant_at"),
     *("low_balance_threshold", "limit", "requests", "credits", "deliverable", "risky"),
-    *("undeliverable", "unknown"),
+    *("undeliverable", "unknown", "public_key", "secret"),
 }
 _HEADER = re.compile(r"[\w-]+: ")
 _NUMBER = re.compile(r"\d+")

@@ -5,7 +5,6 @@ import shutil
 import subprocess
 from collections.abc import Mapping
 from datetime import timedelta
-from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -16,7 +15,7 @@ from accounts.models import Delivery, Event, WebhookEndpoint
 from accounts.webhooks.keys import generate_keys, public_key, retire_keys, store_keys
 from accounts.webhooks.sending import send
 from runtime.encryption import decrypt
-from tests.servers.product import ROOT
+from tests.accounts.webhooks.node_packages import SOURCE, install_packages
 from tests.servers.receiver import receiver
 
 pytestmark = [
@@ -24,21 +23,10 @@ pytestmark = [
     pytest.mark.skipif(not (shutil.which("node") and shutil.which("npm")), reason="needs Node.js"),
 ]
 
-SOURCE = Path(__file__).with_name("node")
-
 
 @pytest.fixture(scope="module")
 def program() -> Path:
-    """The program with its packages, which stay installed until the lock file changes."""
-    lock = (SOURCE / "package-lock.json").read_bytes()
-    folder = ROOT / ".pytest_cache" / "node" / sha256(lock).hexdigest()[:16]
-    if not (folder / "node_modules").exists():
-        folder.mkdir(parents=True, exist_ok=True)
-        for name in ("package.json", "package-lock.json"):
-            shutil.copy(SOURCE / name, folder)
-        command = ["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund"]
-        subprocess.run(command, cwd=folder, check=True, capture_output=True)
-    return Path(shutil.copy(SOURCE / "verify.js", folder))
+    return Path(shutil.copy(SOURCE / "verify.js", install_packages()))
 
 
 def is_verified(program: Path, document: Mapping[str, object]) -> bool:
@@ -66,7 +54,7 @@ def test_received_request_is_verified_with_old_and_new_keys(
         endpoint.url = shop.url
         assert send(Delivery(endpoint=endpoint, event=Event(public_id="evt_1", body=body))).status
     (request,) = shop.requests
-    received = {"headers": request.headers, "body": request.body.decode()}
+    received: dict[str, object] = {"headers": request.headers, "body": request.body.decode()}
     for secret, key in keys:
         document = {**received, "secret": secret, "publicKey": key}
         assert is_verified(program, document)

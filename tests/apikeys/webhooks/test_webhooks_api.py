@@ -230,8 +230,8 @@ def test_deliveries_are_listed_newest_first_with_their_attempts(caller: ApiClien
     attempts = [(one["status"], one["error"], one["response"]) for one in newest["attempts"]]
     assert attempts == [(None, "timeout", ""), (500, "status", "")]
     for query in ("state=gone", "type=x", "type=", "limit=0", "starting_after=dlv_%00"):
-        error = refusal(call(caller, "GET", f"{path}/deliveries?{query}"))
-        assert error[:3] == (400, "invalid_field", query.partition("=")[0])
+        refused = refusal(call(caller, "GET", f"{path}/deliveries?{query}"))
+        assert refused[:3] == (400, "invalid_field", query.partition("=")[0])
 
 
 def test_one_delivery_or_all_failed_ones_are_replayed(caller: ApiClient) -> None:

@@ -1,0 +1,23 @@
+import os
+from http.server import BaseHTTPRequestHandler, HTTPServer
+
+from standardwebhooks import Webhook, WebhookVerificationError
+
+webhook = Webhook(os.environ["WEBHOOK_SECRET"])
+
+
+class Receiver(BaseHTTPRequestHandler):
+    def do_POST(self):
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        try:
+            event = webhook.verify(body, self.headers)
+            print(event["type"], event["id"], flush=True)
+            self.send_response(204)
+        except WebhookVerificationError:
+            self.send_response(400)
+        self.end_headers()
+
+
+server = HTTPServer(("127.0.0.1", int(os.environ.get("PORT", "8080"))), Receiver)
+print("Listening on port", server.server_port, flush=True)
+server.serve_forever()
