@@ -28,7 +28,7 @@ SERVICES: dict[str, Any] = yaml.safe_load(TEXT)["services"]
 ENTRY_POINT = ROOT / "deploy" / "container" / "entrypoint"
 HEALTH_CHECK = runpy.run_path(str(ROOT / "deploy" / "container" / "healthcheck.py"))
 # The services that run the product: a pool of web workers or another role each.
-PRODUCT = {*POOLS, "worker", "lists"}
+PRODUCT = {*POOLS, "worker", "lists", "webhooks"}
 
 
 def find_problems(name: str, *arguments: object) -> str:
@@ -76,6 +76,7 @@ def test_entry_points_are_valid_and_executable(name: str) -> None:
         (["pages"], " ".join(supervisor.WEB_SERVER[1:])),
         (["worker"], " ".join(supervisor.BACKGROUND_WORKER[1:])),
         (["lists"], " ".join(supervisor.LIST_WORKER[1:])),
+        (["webhooks"], "manage.py run_webhooks"),
         (["migrate", "--new-database"], "manage.py migrate --new-database"),
         (
             ["create_key", "a@b.example", "--name", "My key"],
@@ -91,7 +92,7 @@ def test_each_role_starts_its_process(tmp_path: Path, arguments: list[str], star
     assert lines[:-1] == (["-m config.server.prepare"] if is_web else [])
 
 
-@pytest.mark.parametrize("role", [*POOLS, "lists"])
+@pytest.mark.parametrize("role", [*POOLS, "lists", "webhooks"])
 def test_containers_without_the_background_worker_serve_their_metrics(
     tmp_path: Path, role: str
 ) -> None:
@@ -140,7 +141,7 @@ def test_documented_roles_are_those_of_the_entry_point() -> None:
     documented = re.findall(r"^#   ([a-z]+) ", text, re.M)
     cases = re.findall(r"^([a-z |]+)\)$", text, re.M)
     assert documented == " | ".join(cases).split(" | ")
-    assert documented == ["serve", *POOLS, "worker", "lists"]
+    assert documented == ["serve", *POOLS, "worker", "lists", "webhooks"]
     # A role must not hide a command.
     assert not set(documented) & set(get_commands())
 
@@ -235,9 +236,18 @@ def test_ports_are_published_on_loopback() -> None:
 
 
 def test_database_and_redis_are_on_a_network_without_a_route() -> None:
-    assert yaml.safe_load(TEXT)["networks"]["internal"] == {"internal": True}
-    assert SERVICES["postgres"]["networks"] == SERVICES["redis"]["networks"] == ["internal"]
+    networks = yaml.safe_load(TEXT)["networks"]
+    assert networks["internal"] == networks["database"] == {"internal": True}
+    assert SERVICES["redis"]["networks"] == ["internal"]
+    assert SERVICES["postgres"]["networks"] == ["internal", "database"]
     assert "internal" not in SERVICES["proxy"]["networks"]
+
+
+def test_container_for_webhooks_shares_a_network_with_the_database_only() -> None:
+    """It connects to hosts that customers choose."""
+    networks = set(SERVICES["webhooks"]["networks"])
+    sharing = {name for name in SERVICES if networks & set(SERVICES[name]["networks"])}
+    assert sharing == {"webhooks", "postgres"}
 
 
 def test_only_the_product_gets_all_secrets() -> None:
@@ -273,11 +283,12 @@ def test_supervisor_starts_list_processes_with_their_own_priority() -> None:
 def test_product_waits_for_its_servers_and_the_proxy_for_the_product() -> None:
     healthy = {"condition": "service_healthy"}
     for name in PRODUCT:
-        assert SERVICES[name]["depends_on"] == {"postgres": healthy, "redis": healthy}
+        servers = ("postgres",) if name == "webhooks" else ("postgres", "redis")
+        assert SERVICES[name]["depends_on"] == dict.fromkeys(servers, healthy)
     assert SERVICES["proxy"]["depends_on"] == dict.fromkeys(POOLS, healthy)
 
 
 def test_each_role_has_a_container_and_single_calls_the_most_of_a_busy_processor() -> None:
     assert {SERVICES[name]["command"][0] for name in PRODUCT} == PRODUCT
     shares = {name: SERVICES[name]["cpu_shares"] for name in PRODUCT}
-    assert shares["lists"] < shares["bulk"] < shares["pages"] < shares["api"]
+    assert shares["lists"] < shares["bulk"] == shares["webhooks"] < shares["pages"] < shares["api"]

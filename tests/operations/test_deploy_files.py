@@ -6,13 +6,24 @@ import secrets
 import shutil
 import subprocess
 import sys
+from ipaddress import ip_address, ip_network
 from pathlib import Path
 
 import pytest
 
 from config.server.pools import POOLS
 from tests.servers.product import ROOT
-from tests.servers.systemd import FIRST_LISTS, LISTS, UNITS, WEB, WORKER, directives
+from tests.servers.public_addresses import PUBLIC_ADDRESSES, SPECIAL_ADDRESSES
+from tests.servers.systemd import (
+    FIRST_LISTS,
+    FIRST_WEBHOOKS,
+    LISTS,
+    UNITS,
+    WEB,
+    WEBHOOKS,
+    WORKER,
+    directives,
+)
 
 pytestmark = pytest.mark.process
 
@@ -66,7 +77,7 @@ def test_every_setting_in_the_example_is_documented() -> None:
     assert [name for name in names if f"`{name}`" not in documented] == []
 
 
-@pytest.mark.parametrize("unit", [WEB, WORKER, LISTS])
+@pytest.mark.parametrize("unit", [WEB, WORKER, LISTS, WEBHOOKS])
 def test_units_run_in_the_data_folder_of_the_example(unit: str) -> None:
     (state,) = directives(unit, "StateDirectory")
     assert f"\nDATA_DIR=/var/lib/{state}\n" in EXAMPLE
@@ -76,18 +87,39 @@ def test_units_run_in_the_data_folder_of_the_example(unit: str) -> None:
 
 
 def test_all_units_have_the_same_hardening() -> None:
-    web, worker, lists = (
+    (hardening,) = {
         (UNITS / unit).read_text().partition("# The service needs")[2]
-        for unit in (WEB, WORKER, LISTS)
+        for unit in (WEB, WORKER, LISTS, WEBHOOKS)
+    }
+    assert {"NoNewPrivileges=true", "ProtectSystem=strict"} <= set(hardening.splitlines())
+
+
+def test_webhooks_unit_reaches_public_addresses_and_its_own_machine() -> None:
+    keywords = {
+        "localhost": ["127.0.0.0/8", "::1/128"],
+        "link-local": ["169.254.0.0/16", "fe80::/64"],
+        "multicast": ["224.0.0.0/4", "ff00::/8"],
+    }
+    denied, allowed = (
+        [
+            ip_network(network)
+            for word in " ".join(directives(WEBHOOKS, name)).split()
+            for network in keywords.get(word, [word])
+        ]
+        for name in ("IPAddressDeny", "IPAddressAllow")
     )
-    assert web == worker == lists
-    assert {"NoNewPrivileges=true", "ProtectSystem=strict"} <= set(web.splitlines())
+    for address in (*SPECIAL_ADDRESSES, *PUBLIC_ADDRESSES):
+        ip = ip_address(address)
+        # A more specific match doesn't count: what is allowed isn't denied.
+        reached = any(ip in each for each in allowed) or not any(ip in each for each in denied)
+        assert reached == (address in PUBLIC_ADDRESSES or ip.is_loopback), address
 
 
 def test_target_starts_all_units() -> None:
     pools = " ".join(WEB.replace("@", f"@{pool}") for pool in POOLS)
-    assert directives("email-validation.target", "Wants") == [pools, f"{WORKER} {FIRST_LISTS}"]
-    for unit in (WEB, WORKER, LISTS):
+    workers = [f"{WORKER} {FIRST_LISTS}", FIRST_WEBHOOKS]
+    assert directives("email-validation.target", "Wants") == [pools, *workers]
+    for unit in (WEB, WORKER, LISTS, WEBHOOKS):
         assert directives(unit, "PartOf") == ["email-validation.target"]
 
 
@@ -105,7 +137,7 @@ def test_systemd_accepts_the_units(tmp_path: Path) -> None:
         text=True,
         check=False,
     )
-    assert len(files) == 7
+    assert len(files) == 8
     assert "email-validation" not in process.stderr
 
 

@@ -230,13 +230,13 @@ def test_backup_of_the_running_service_can_be_read(site: Container, database: Tc
     assert checked.returncode == 0, checked.stderr
 
 
-@pytest.mark.parametrize("role", ["bulk", "worker", "lists"])
+@pytest.mark.parametrize("role", ["bulk", "worker", "lists", "webhooks"])
 def test_each_role_runs_and_stops_by_the_signal(image: Image, site: Container, role: str) -> None:
     variables = {name: value for name, value in site.environment.items() if name != "PORT"}
     running = Container(image, site.folder.with_name(role), role, **variables)
-    words = {"bulk": "gunicorn", "worker": "run_worker", "lists": "run_lists"}
+    word = {"bulk": "gunicorn"}.get(role, f"run_{role}")
     try:
-        wait_until(lambda: any(words[role] in " ".join(p.cmdline()) for p in running.processes()))
+        wait_until(lambda: any(word in " ".join(p.cmdline()) for p in running.processes()))
         if role == "bulk":
             running.wait_until_ready()
         time.sleep(2)

@@ -5,6 +5,7 @@ import secrets
 import tomllib
 from collections.abc import Iterator
 from functools import cache
+from ipaddress import ip_address, ip_network
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -19,12 +20,13 @@ from config.server.pools import POOLS
 from config.settings.secrets import SECRETS
 from tests.servers.product import ROOT
 from tests.servers.programs import run_program
-from tests.servers.systemd import LISTS, WEB, WORKER, directives
+from tests.servers.public_addresses import PUBLIC_ADDRESSES, SPECIAL_ADDRESSES
+from tests.servers.systemd import LISTS, WEB, WEBHOOKS, WORKER, directives
 
 FOLDER = ROOT / "deploy" / "kubernetes"
 # The oldest has preStop's sleep. Schemas of newer versions are those of the newest one.
 VERSIONS = ("1.30", kubernetes_validate.latest_version())
-UNITS = {**dict.fromkeys(POOLS, WEB), "worker": WORKER, "lists": LISTS}
+UNITS = {**dict.fromkeys(POOLS, WEB), "worker": WORKER, "lists": LISTS, "webhooks": WEBHOOKS}
 SECRETS_FOLDER = "/run/secrets/email-validation"
 USER = 10001
 
@@ -77,7 +79,7 @@ def in_mebibytes(quantity: str) -> int:
 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_manifests_are_valid(version: str) -> None:
-    assert len(manifests()) == 16
+    assert len(manifests()) == 18
     for manifest in manifests():
         kubernetes_validate.validate(manifest, version, strict=True)
 
@@ -90,7 +92,7 @@ def test_folder_can_be_applied_as_a_whole_without_the_examples() -> None:
         for manifest in yaml.safe_load_all(path.read_text())
     ]
     assert {"Secret", "Ingress"}.isdisjoint(applied)
-    assert len(applied) == 14
+    assert len(applied) == 16
 
 
 def test_every_setting_is_documented() -> None:
@@ -298,6 +300,32 @@ def test_ports_of_all_servers_are_open_to_the_pods() -> None:
     ports = {rule["port"] for part in egress for rule in part["ports"]}
     urls = [settings()[name] for name in ("DATABASE_URL", "REDIS_URL", "EMAIL_URL")]
     assert {urlsplit(url).port for url in urls} | {53, 443} == ports
+
+
+def test_webhooks_reach_dns_postgresql_and_public_addresses_only() -> None:
+    general, webhooks = (
+        find("NetworkPolicy", f"email-validation{suffix}")["spec"] for suffix in ("", "-webhooks")
+    )
+    # Rules of all policies that select a pod add up, so only one may select these.
+    (excluded,) = general["podSelector"]["matchExpressions"]
+    component, value = excluded["key"], webhooks["podSelector"]["matchLabels"][excluded["key"]]
+    assert excluded == {"key": component, "operator": "NotIn", "values": [value]}
+    assert webhooks["policyTypes"] == ["Ingress", "Egress"]
+    assert [rule["ports"] for rule in webhooks["ingress"]] == [[{"port": "metrics"}]]
+    servers, receivers = webhooks["egress"]
+    assert {rule["port"] for rule in servers["ports"]} == {
+        53,
+        urlsplit(settings()["DATABASE_URL"]).port,
+    }
+    assert {rule["port"] for rule in receivers["ports"]} == {443, 8443}
+    blocks = [
+        (ip_network(to["ipBlock"]["cidr"]), [*map(ip_network, to["ipBlock"]["except"])])
+        for to in receivers["to"]
+    ]
+    for address in (*SPECIAL_ADDRESSES, *PUBLIC_ADDRESSES):
+        ip = ip_address(address)
+        reached = any(ip in all_ and not any(ip in each for each in but) for all_, but in blocks)
+        assert reached == (address in PUBLIC_ADDRESSES), address
 
 
 def test_new_database_needs_the_option_that_the_manifest_names() -> None:

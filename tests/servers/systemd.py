@@ -13,6 +13,8 @@ WORKER = "email-validation-worker.service"
 # Templates: each instance is a pool of web workers, or one process.
 WEB = "email-validation-web@.service"
 LISTS, FIRST_LISTS = "email-validation-lists@.service", "email-validation-lists@1.service"
+WEBHOOKS = "email-validation-webhooks@.service"
+FIRST_WEBHOOKS = "email-validation-webhooks@1.service"
 
 
 def directives(unit: str, name: str) -> list[str]:
