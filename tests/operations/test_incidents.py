@@ -9,7 +9,7 @@ from allauth.mfa.models import Authenticator
 from django.core.management import call_command
 from django.db import connection
 
-from accounts.models import Account, User
+from accounts.models import Account, AuditEntry, User, WebhookEndpoint
 from apikeys.models import ApiKey
 from runtime.models import Mail
 from tests.servers.postgres import prepend_postgres_programs
@@ -85,3 +85,21 @@ def test_partitions_of_the_request_log_are_listed(
         pytest.skip("This command needs PostgreSQL.")
     run_block(machine, "log-partitions")
     assert "validation_logentry_default" in capfd.readouterr().out
+
+
+def test_endpoint_is_disabled(machine: Machine, account: Account) -> None:
+    endpoint = WebhookEndpoint.objects.create(account=account, url="https://hooks.shop.example/")
+    run_block(machine, "webhook-disable", ENDPOINT=endpoint.public_id)
+    endpoint.refresh_from_db()
+    assert not endpoint.is_enabled
+    assert AuditEntry.objects.latest("pk").action == "webhook.disabled"
+
+
+@pytest.mark.parametrize("block", ["webhook-events", "webhook-deliveries"])
+def test_queues_of_webhooks_are_listed(
+    machine: Machine, capfd: pytest.CaptureFixture[str], block: str
+) -> None:
+    if connection.vendor != "postgresql":
+        pytest.skip("This command needs PostgreSQL.")
+    run_block(machine, block)
+    assert "since" in capfd.readouterr().out

@@ -18,7 +18,18 @@ RUNNERS = (test_incidents, test_runbook, test_three_machines, three_machines)
 # Names that belong to a shell, systemd, SQL or the tests.
 NOT_OURS = {
     *("FILE", "REPOSITORY", "RELEASE", "BACKUPS", "ARCHIVE", "PGDATA", "BASE", "MOMENT"),
-    *("REQUEST_ID", "PID", "KEY", "ACCOUNT", "STAFF", "MAILTO", "EMAIL", "NAME", "TEXT"),
+    *(
+        "REQUEST_ID",
+        "PID",
+        "KEY",
+        "ACCOUNT",
+        "ENDPOINT",
+        "STAFF",
+        "MAILTO",
+        "EMAIL",
+        "NAME",
+        "TEXT",
+    ),
     *("ADDRESS", "COMMAND", "PATH", "RELEASED", "SELECT", "ALTER", "DELETE", "NULL", "JSON"),
     *("CONCURRENTLY", "NETWORK", "PRIMARY", "PASSWORD", "RENAME"),
     # Variables of compose.yaml.
