@@ -11,7 +11,7 @@ from tests.journeys.sign_in import wait_for_heading
 
 PERIOD_SECONDS = 30
 # Wait for the next code if the current one may expire before it is submitted.
-TYPING_SECONDS = 3
+TYPING_SECONDS = 10
 
 
 @dataclass

@@ -4,6 +4,7 @@ import json
 import time
 
 import pytest
+import time_machine
 from allauth.mfa.models import Authenticator
 from django.test import Client
 from django.urls import reverse
@@ -57,8 +58,10 @@ def needs_sign_in(page: Page) -> bool:
 def activate_app(browser: Client) -> str:
     """Set up an authenticator app in the browser and return where the form redirects to."""
     secret = browser.get("/accounts/2fa/totp/activate/").context["form"].secret
-    code = {"code": code_at(secret, time.time())}
-    return browser.post("/accounts/2fa/totp/activate/", code).headers["Location"]
+    # Otherwise the code's period could end before it is sent.
+    with time_machine.travel(timezone.now(), tick=False):
+        code = {"code": code_at(secret, time.time())}
+        return browser.post("/accounts/2fa/totp/activate/", code).headers["Location"]
 
 
 def continuation(browser: Client, page: str) -> str:
