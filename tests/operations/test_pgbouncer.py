@@ -18,6 +18,7 @@ from tests.servers.client import HttpCaller, steady_calls, wait_until_ready
 from tests.servers.dns import FakeDns, dns_server
 from tests.servers.keys import make_account, make_key, manage
 from tests.servers.pgbouncer import pgbouncer
+from tests.servers.postgres import wait_for_canceled_statements
 from tests.servers.postgres_machine import PostgresMachine, database_url, postgres_machines
 from tests.servers.product import ROOT, Product, product
 from tests.servers.release import Release
@@ -152,7 +153,7 @@ def test_call_that_timed_out_on_a_lock_is_not_charged_later(site: Product) -> No
         database.execute("LOCK TABLE validation_logentry IN SHARE MODE")
         # Each leaves one of PgBouncer's sessions waiting, until PostgreSQL notices.
         refused = [caller.validate("no address").status for _ in range(3)]
-        time.sleep(1)
+        wait_for_canceled_statements(site.environment["DATABASE_URL"])
         database.commit()
         time.sleep(1)
         first = caller.validate("no address")

@@ -59,7 +59,7 @@ class Postgres:
                 process.resume()
 
     def restart(self) -> None:
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + 60
         while True:
             try:
                 self._server.ensure_postgres_running()
@@ -116,6 +116,18 @@ def postgres() -> Iterator[str]:
     """Start a server and yield its URL."""
     with postgres_server() as server:
         yield server.url
+
+
+def wait_for_canceled_statements(url: str) -> None:
+    """Wait until PostgreSQL has noticed that the clients of statements behind a lock are gone."""
+    import psycopg
+
+    query = "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
+    deadline = time.monotonic() + 60
+    with psycopg.connect(url, autocommit=True) as database:
+        while database.execute(query).fetchone():
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
 
 
 def prepend_postgres_programs(path: str) -> str:
