@@ -190,13 +190,19 @@ def test_add_does_not_overwrite_a_live_entry(cache: SQLiteCache | FallbackRedisC
     assert cache.get("key") == 1
 
 
+def wait_until(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+
+
 def test_expired_entry_is_gone_and_can_be_added_again(
     cache: SQLiteCache | FallbackRedisCache,
 ) -> None:
-    cache.set("key", 1, timeout=1)
+    cache.set("key", 1, timeout=4)
     assert cache.get("key") == 1
-    time.sleep(1.1)
-    assert cache.get("key") is None
+    wait_until(lambda: cache.get("key") is None)
     assert cache.add("key", 2) is True
 
 
@@ -216,11 +222,10 @@ def test_entry_written_before_the_clock_was_set_back_is_ignored(tmp_path: Path) 
 
 def test_first_increment_creates_a_counter_that_expires(location: str) -> None:
     counters = create_counters(location)
-    counters.default_timeout = 1
+    counters.default_timeout = 4
     assert [counters.incr("hits"), counters.incr("hits", 5)] == [1, 6]
     assert counters.get("hits") == 6
-    time.sleep(1.1)
-    assert counters.get("hits", 0) == 0
+    wait_until(lambda: counters.get("hits", 0) == 0)
     assert counters.incr("hits") == 1
 
 
