@@ -54,6 +54,9 @@ def test_new_customer_makes_a_first_request(windows: Windows, site: Product) -> 
     expect(page.get_by_role("button", name="Copied").first).to_be_visible()
     assert page.evaluate("navigator.clipboard.readText()") == secret
     page.get_by_role("button", name="Copy").last.click()
+    page.wait_for_function(
+        "text => navigator.clipboard.readText().then((copied) => copied !== text)", arg=secret
+    )
     lines: str = page.evaluate("navigator.clipboard.readText()")
     assert lines.startswith(f"export SVC_API_KEY={secret}\ncurl ")
     assert lines.count(secret) == 1

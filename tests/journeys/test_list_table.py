@@ -46,7 +46,7 @@ def test_list_is_found_and_renamed_by_keyboard(page: Page) -> None:
     page.get_by_label("Name").fill("may")
     page.keyboard.press("Enter")
     expect(page.locator(".lists-table tbody tr")).to_have_count(1)
-    assert page.url.endswith("/lists/?q=may")
+    expect(page).to_have_url("/lists/?q=may")
     menu = page.get_by_label("Actions for May customers")
     menu.press("Enter")
     assert_no_findings(page)
