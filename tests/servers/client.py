@@ -99,7 +99,7 @@ def steady_calls(site: Product, secret: str) -> Iterator[list[ClientResponse]]:
 
 def wait_until_ready(caller: HttpCaller) -> None:
     """Poll /readyz until it responds 200."""
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 60
     while caller.get("/readyz").status != 200:
         assert time.monotonic() < deadline, caller.get("/readyz").text
         time.sleep(0.1)

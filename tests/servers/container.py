@@ -50,7 +50,7 @@ class Container(Product):
     @property
     def init(self) -> psutil.Process:
         """The container's first process. bubblewrap starts it, and watches it."""
-        deadline = time.monotonic() + 10
+        deadline = time.monotonic() + 60
         while not (children := psutil.Process(self.process.pid).children()):
             assert time.monotonic() < deadline, self.output()
             time.sleep(0.01)

@@ -89,7 +89,7 @@ def is_alive(pid: int) -> bool:
         return False
 
 
-def eventually(condition: Callable[[], bool], seconds: float = 15) -> bool:
+def eventually(condition: Callable[[], bool], seconds: float = 60) -> bool:
     """Wait until the condition holds, and return whether it does."""
     deadline = time.monotonic() + seconds
     while not condition() and time.monotonic() < deadline:

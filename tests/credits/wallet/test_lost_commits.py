@@ -56,7 +56,7 @@ def assert_no_503_misstates_a_charge(site: Product, load: Load) -> None:
 
 def assert_every_lost_charge_is_refunded(site: Product, load: Load) -> None:
     """Assert that requests without an idempotency key that got no 200 cost nothing in the end."""
-    ends_at = time.monotonic() + 20
+    ends_at = time.monotonic() + 60
     while fetch_number(site, "SELECT SUM(credits) FROM credits_usehour") != len(load.answered):
         assert time.monotonic() < ends_at, "A charge whose response was lost is still there."
         # Refunds charges that were stored after the worker's last check.

@@ -197,7 +197,7 @@ def charge_and_close(validation: Validation) -> None:
 
 
 def wait_until(condition: Callable[[], bool]) -> None:
-    ends_at = time.monotonic() + 10
+    ends_at = time.monotonic() + 60
     while not condition():
         assert time.monotonic() < ends_at
         time.sleep(0.005)

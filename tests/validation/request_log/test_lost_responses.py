@@ -51,7 +51,7 @@ class LossySite:
         return fetch_number(self.site, "SELECT SUM(credits) FROM credits_usehour")
 
     def becomes_settled_at(self, used: int) -> bool:
-        ends_at = time.monotonic() + 15
+        ends_at = time.monotonic() + 60
         while self.used != used or fetch_number(
             self.site, "SELECT COUNT(*) FROM validation_lostcharge"
         ):
