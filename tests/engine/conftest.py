@@ -50,5 +50,5 @@ def get_reason(engine: Engine, email: str = EMAIL) -> str:
     """Return the reason of a check, which must end in time whatever the servers do."""
     started = time.monotonic()
     reason = engine.check(email).reason
-    assert time.monotonic() - started < SECONDS + 1
+    assert time.monotonic() - started < SECONDS + 3
     return reason

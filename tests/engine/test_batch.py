@@ -64,7 +64,7 @@ def test_what_is_not_known_at_the_deadline_is_unknown(engine: Engine, fake_dns: 
     fake_dns.add_mail_domain("shop.com")
     fake_dns.set_behavior("hangs.com", "MX", silence)
     started = time.monotonic()
-    assert verdicts(engine, ["jane@shop.com", "jane@hangs.com"], seconds=0.3) == [
+    assert verdicts(engine, ["jane@shop.com", "jane@hangs.com"], seconds=1) == [
         "domain_accepts_mail",
         "dns_timeout",
     ]

@@ -296,16 +296,20 @@ def test_waiting_check_outlives_the_stopped_check_it_waits_for() -> None:
     class Stopped(Resolver):
         def start_lookup(self, *arguments: Any) -> Lookup:
             is_running.set()
-            stop.wait(10)
+            stop.wait(60)
             raise SystemExit
 
     is_running, stop = threading.Event(), threading.Event()
-    engine = Engine(Stopped(["127.0.0.1:9"], seconds=5))
+    begun = threading.Semaphore(0)
+    engine = Engine(Stopped(["127.0.0.1:9"], seconds=60), before_waiting=begun.release)
     with ThreadPoolExecutor(2) as pool:
         first = pool.submit(engine.check, "jane@shop.com")
-        is_running.wait(10)
+        assert is_running.wait(60)
         second = pool.submit(engine.check, "joe@shop.com")
-        time.sleep(0.1)
+        assert begun.acquire(timeout=60)
+        assert begun.acquire(timeout=60)
+        # From there, it waits within microseconds.
+        time.sleep(0.5)
         stop.set()
         assert isinstance(first.exception(), SystemExit)
         assert second.result().reason == "check_failed"

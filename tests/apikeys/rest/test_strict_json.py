@@ -78,7 +78,10 @@ def test_eight_kilobytes_of_any_repeated_token_are_refused(piece: bytes) -> None
 
 
 def test_parsing_takes_linear_time() -> None:
-    """Compare a ratio: eight times the input takes far less than 64 times as long."""
+    """Compare a ratio: eight times the input takes far less than 64 times as long.
+
+    The garbage of all earlier tests may be collected during one measurement.
+    """
 
     def seconds(quotes: int) -> float:
         body = b"[" * 33 + b'\\"' * quotes
@@ -88,4 +91,4 @@ def test_parsing_takes_linear_time() -> None:
                 parse_json(body)
         return time.process_time() - started
 
-    assert seconds(32_000) < 40 * seconds(4_000)
+    assert min(seconds(32_000) for _ in range(3)) < 40 * min(seconds(4_000) for _ in range(3))

@@ -133,15 +133,16 @@ def test_owner_of_many_names_evicts_only_their_own_entries(clock: Clock) -> None
 
 
 def test_hanging_names_of_one_owner_do_not_delay_others(fake_dns: FakeDns, server: str) -> None:
-    engine = Engine(Resolver([server], seconds=2), slots=LookupSlots(8, 4))
+    engine = Engine(Resolver([server], seconds=3), slots=LookupSlots(8, 4))
     fake_dns.add_mail_domain("shop.com")
     for number in range(16):
         fake_dns.set_behavior(f"{number}.loud.com", "MX", silence)
     with ThreadPoolExecutor(17) as pool:
         loud = [pool.submit(engine.check, f"a@{number}.loud.com") for number in range(16)]
-        time.sleep(0.2)
         started = time.monotonic()
+        time.sleep(0.2)
         assert engine.check("jane@shop.com").reason == "domain_accepts_mail"
-        assert time.monotonic() - started < 1
+        assert not any(check.done() for check in loud)
         assert {check.result().reason for check in loud} == {"dns_timeout"}
-    assert time.monotonic() - started < 4
+    # One after the other, four at a time, they would take 12 s.
+    assert time.monotonic() - started < 9

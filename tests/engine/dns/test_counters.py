@@ -34,8 +34,9 @@ def test_silent_server_counts_as_a_timeout(engine: Engine, fake_dns: FakeDns) ->
 
 
 def test_waiting_and_active_lookups_are_counted(fake_dns: FakeDns, server: str) -> None:
-    fake_dns.delay = 0.1
-    engine = Engine(Resolver([server], seconds=5), slots=LookupSlots(1, 1))
+    # All four checks start within it.
+    fake_dns.delay = 0.5
+    engine = Engine(Resolver([server], seconds=60), slots=LookupSlots(1, 1))
     peak = [0, 0]
     is_finished = threading.Event()
 

@@ -37,7 +37,7 @@ class Work:
         self.groups.append(numbers)
         if len(self.groups) == 1:
             self.started.set()
-            assert self.may_finish.wait(10)
+            assert self.may_finish.wait(60)
             if self.error:
                 raise self.error
         return [10 * number for number in numbers]
@@ -51,7 +51,7 @@ def submitted(
     with ThreadPoolExecutor(len(numbers)) as pool:
         try:
             futures = [pool.submit(coalescer.submit, numbers[0])]
-            assert work.started.wait(10)
+            assert work.started.wait(60)
             futures += [pool.submit(coalescer.submit, number) for number in numbers[1:]]
             wait_until(lambda: len(coalescer._waiting) == len(numbers) - 1)
             yield futures
@@ -60,7 +60,7 @@ def submitted(
 
 
 def wait_until(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 60
     while not condition():
         assert time.monotonic() < deadline
         time.sleep(0.005)
@@ -71,7 +71,7 @@ def test_waiting_callers_share_the_next_groups() -> None:
     numbers = range(2 * MAX_GROUP_SIZE + 10)
     with submitted(coalescer, work, numbers) as futures:
         work.may_finish.set()
-        assert [future.result(10) for future in futures] == [10 * number for number in numbers]
+        assert [future.result(60) for future in futures] == [10 * number for number in numbers]
     assert [len(group) for group in work.groups] == [1, MAX_GROUP_SIZE, MAX_GROUP_SIZE, 9]
     assert coalescer.submit(5) == 50
 
@@ -81,7 +81,7 @@ def test_error_of_the_work_is_raised_in_all_waiting_callers_but_not_in_later_one
     work.error = ValueError("broken")
     with submitted(coalescer, work, range(5)) as futures:
         work.may_finish.set()
-        assert {type(future.exception(10)) for future in futures} == {ValueError}
+        assert {type(future.exception(60)) for future in futures} == {ValueError}
     assert work.groups == [[0]]
     assert coalescer.submit(5) == 50
 
@@ -91,8 +91,8 @@ def test_callers_that_wait_are_served_when_the_leader_is_killed() -> None:
     work.error = Killed()
     with submitted(coalescer, work, range(5)) as futures:
         work.may_finish.set()
-        assert isinstance(futures[0].exception(10), Killed)
-        assert [future.result(10) for future in futures[1:]] == [10, 20, 30, 40]
+        assert isinstance(futures[0].exception(60), Killed)
+        assert [future.result(60) for future in futures[1:]] == [10, 20, 30, 40]
 
 
 def test_leader_killed_before_its_work_starts_does_not_block_later_callers(
@@ -116,7 +116,7 @@ def test_traceback_of_a_shared_error_does_not_grow_with_each_caller() -> None:
     work.error = ValueError("broken")
     with submitted(coalescer, work, range(30)) as futures:
         work.may_finish.set()
-        error: Any = futures[-1].exception(10)
+        error: Any = futures[-1].exception(60)
     length, frame = 0, error.__traceback__
     while frame:
         length, frame = length + 1, frame.tb_next
@@ -126,31 +126,27 @@ def test_traceback_of_a_shared_error_does_not_grow_with_each_caller() -> None:
 def test_slow_work_does_not_block_other_coalescers() -> None:
     coalescer = Coalescer(work := Work())
     with submitted(coalescer, work, range(1)) as futures:
-        started = time.monotonic()
         assert Coalescer(echo).submit(1) == 1
-        assert time.monotonic() - started < 1
+        assert not futures[0].done()
         work.may_finish.set()
-        assert futures[0].result(10) == 0
+        assert futures[0].result(60) == 0
 
 
 def test_health_check_of_a_silent_redis_does_not_delay_coalesced_work() -> None:
     with redis_server() as server:
-        counters = RedisCounters(server.url, {"OPTIONS": {"timeout": 3.0}})
+        counters = RedisCounters(server.url, {"OPTIONS": {"timeout": 30.0}})
         assert counters.is_healthy()
         psutil.Process(server.pid).suspend()
         try:
             with ThreadPoolExecutor(1) as pool:
                 probe = pool.submit(counters.is_healthy)
                 time.sleep(0.2)
-                started = time.monotonic()
                 assert Coalescer(echo).submit(1) == 1
-                took = time.monotonic() - started
                 assert not probe.done()
                 psutil.Process(server.pid).resume()
-                assert probe.result(10)
+                assert probe.result(60)
         finally:
             psutil.Process(server.pid).resume()
-    assert took < 0.05
 
 
 def test_killed_greenlet_that_waited_does_not_block_the_others(tmp_path: Path) -> None:
