@@ -183,9 +183,8 @@ def test_orphans_are_reaped(site: Container) -> None:
     before = len(site.processes())
     # The outer shell ends first, and leaves its child to the first process.
     assert site.execute("sh", "-c", "sleep 0.2 >/dev/null 2>&1 &").returncode == 0
-    time.sleep(1)
+    wait_until(lambda: len(site.processes()) == before)
     assert psutil.STATUS_ZOMBIE not in {process.status() for process in site.processes()}
-    assert len(site.processes()) == before
 
 
 def test_call_through_the_proxy_of_compose_is_charged(

@@ -17,7 +17,7 @@ LIST_A_DOMAIN = (
     "from validation.models import ListedDomain; "
     "ListedDomain.objects.create(domain='burner.com', kind='deny', reason='A wave')"
 )
-WAITING, CONNECTIONS, DNS_SECONDS = 24, 4, 3.0
+WAITING, CONNECTIONS, DNS_SECONDS = 24, 4, 6.0
 
 
 def test_request_that_waits_for_dns_holds_no_database_connection(tmp_path: Path) -> None:
@@ -37,7 +37,7 @@ def test_request_that_waits_for_dns_holds_no_database_connection(tmp_path: Path)
                     pool.submit(slow.validate, f"jane@shop{number}.com")
                     for number in range(WAITING)
                 ]
-                time.sleep(DNS_SECONDS / 3)
+                time.sleep(DNS_SECONDS / 4)
                 quick = [other.validate("no address") for _ in range(10)]
                 assert not any(future.done() for future in waiting)
                 slow_responses = [future.result() for future in waiting]
@@ -45,7 +45,8 @@ def test_request_that_waits_for_dns_holds_no_database_connection(tmp_path: Path)
                 caller.close()
     assert {response.status for response in (*quick, *slow_responses)} == {200}
     assert {response.document["reason"] for response in slow_responses} == {"dns_timeout"}
-    assert max(response.seconds for response in slow_responses) < DNS_SECONDS + 1
+    # If four at a time had waited, the last ones would take six times as long.
+    assert max(response.seconds for response in slow_responses) < 2 * DNS_SECONDS
 
 
 def test_every_worker_applies_staff_domains_within_seconds(tmp_path: Path) -> None:
@@ -68,8 +69,9 @@ def test_every_worker_applies_staff_domains_within_seconds(tmp_path: Path) -> No
 
         before = reasons()
         manage(site, "shell", "-c", LIST_A_DOMAIN)
-        time.sleep(5)
-        after = reasons()
+        deadline = time.monotonic() + 60
+        while (after := reasons()) != {"disposable"} and time.monotonic() < deadline:
+            time.sleep(0.5)
         for caller in callers:
             caller.close()
     assert (before, after) == ({"domain_accepts_mail"}, {"disposable"})

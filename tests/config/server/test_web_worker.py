@@ -4,7 +4,6 @@ import json
 import re
 import socket
 import subprocess
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -170,12 +169,13 @@ def test_unparsable_request_is_logged_with_its_request_id(site: Product) -> None
 
 
 def test_head_request_is_one_line_in_the_access_log(site: Product, secret: str) -> None:
-    # Wait until earlier requests have been logged.
-    time.sleep(1.5)
-    before = len(site.output().splitlines())
     head = f"HEAD /v1/me HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {secret}\r\n\r\n"
-    assert send_raw(site, head.encode(), body=False).status == 200
-    assert eventually(lambda: len(site.output().splitlines()) == before + 1)
+    responses = [send_raw(site, head.encode(), body=False) for _ in range(2)]
+    assert [response.status for response in responses] == [200, 200]
+    # Lines are in the order of requests, so once the second is logged, the first is complete.
+    first, second = (response.headers["X-Request-Id"] for response in responses)
+    assert site.wait_for_log_lines(second)
+    assert len(site.wait_for_log_lines(first)) == 1
 
 
 def test_log_contains_no_unparsable_input(site: Product) -> None:
