@@ -26,6 +26,7 @@ GROUPS = [
     "Keys and logs",
     "Pages and emails",
     "Mail and DNS",
+    "Webhooks",
     "Input",
     "Credits and money",
     "Operation",
