@@ -13,11 +13,13 @@ from tests.servers.keys import manage
 from tests.servers.product import ROOT, Product
 
 _SETUP = """
+from django.utils import timezone
 from accounts.models import Account
 from tests.accounts.webhooks.factory import make_endpoint, record_events
 account, _ = Account.objects.get_or_create(name={account!r})
 for url in {urls!r}:
-    endpoint = make_endpoint(account, url)
+    since = timezone.now() if {is_failing} else None
+    endpoint = make_endpoint(account, url, failing_since=since)
     record_events(account, {events}, endpoint)
 """
 
@@ -42,9 +44,6 @@ class Sender(Product):
         self.process.kill()
         self.process.wait()
 
-    def add_endpoints(self, *urls: str, events: int = 1, account: str = "Shop") -> None:
-        add_endpoints(self, *urls, events=events, account=account)
-
     def count(self, condition: str = "1 = 1") -> int:
         return fetch_number(self, f"SELECT COUNT(*) FROM accounts_delivery WHERE {condition}")  # noqa: S608
 
@@ -64,9 +63,11 @@ class Sender(Product):
         ]
 
 
-def add_endpoints(site: Product, *urls: str, events: int = 1, account: str = "Shop") -> None:
+def add_endpoints(
+    site: Product, *urls: str, events: int = 1, account: str = "Shop", is_failing: bool = False
+) -> None:
     """Create endpoints, and events for each."""
-    script = _SETUP.format(account=account, urls=urls, events=events)
+    script = _SETUP.format(account=account, urls=urls, events=events, is_failing=is_failing)
     manage(site, "shell", "--no-imports", "-c", script)
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from tests.accounts.webhooks.processes import Sender, end_leases, sender, wait_until
+from tests.accounts.webhooks.processes import Sender, add_endpoints, end_leases, sender, wait_until
 from tests.servers.books import fetch_rows
 from tests.servers.product import migrated_postgres
 from tests.servers.receiver import Handler, receiver, respond, silence
@@ -41,7 +41,7 @@ def event_ids(site: Sender) -> set[str]:
 
 def test_event_of_a_process_killed_during_its_attempt_is_sent_again(site: Sender) -> None:
     with receiver(silence) as shop:
-        site.add_endpoints(shop.url)
+        add_endpoints(site, shop.url)
         wait_until(lambda: len(shop.ids) == 1, site.output)
         site.kill()
         assert site.count("state = 'waiting' AND tries = 0") == 1
@@ -58,7 +58,7 @@ def test_event_of_a_process_killed_before_its_commit_is_sent_again(site: Sender)
         respond(200)(handler)
 
     with receiver(respond_later) as shop:
-        site.add_endpoints(shop.url)
+        add_endpoints(site, shop.url)
         wait_until(lambda: len(shop.ids) == 1, site.output)
         with locked_deliveries(site):
             # It gets this response, and waits for the lock.
@@ -91,14 +91,14 @@ def locked_deliveries(site: Sender) -> Iterator[None]:
 def test_killed_processes_lose_no_event(site: Sender) -> None:
     with ExitStack() as stack:
         shops = [stack.enter_context(receiver()) for _ in range(4)]
-        site.add_endpoints(*(shop.url for shop in shops), events=EVENTS)
+        add_endpoints(site, *(shop.url for shop in shops), events=EVENTS)
         for _ in range(KILLS):
             delivered = site.count("state = 'delivered'")
             wait_until(lambda: site.count("state = 'delivered'") > delivered, site.output)  # noqa: B023
             time.sleep(random.uniform(0, 0.2))
             restart(site)
             if site.count("state = 'delivered'") == len(shops) * EVENTS:
-                site.add_endpoints(*(shop.url for shop in shops), events=EVENTS)
+                add_endpoints(site, *(shop.url for shop in shops), events=EVENTS)
         wait_until(lambda: site.count("state <> 'delivered'") == 0, site.output)
         wait_until(lambda: site.count() == len(event_ids(site)))
         received = [set(shop.ids) for shop in shops]

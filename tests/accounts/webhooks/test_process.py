@@ -16,7 +16,7 @@ from tests.accounts.webhooks.processes import (
     wait_until,
 )
 from tests.servers.product import Product, migrated_postgres, product
-from tests.servers.receiver import drip, receiver, respond, silence
+from tests.servers.receiver import Handler, drip, receiver, respond, silence
 
 pytestmark = [pytest.mark.process, pytest.mark.proof, pytest.mark.timeout(400)]
 
@@ -43,8 +43,8 @@ def test_slow_and_silent_receivers_end_in_time_and_delay_no_others(site: Sender)
             )
         }
         shops = [stack.enter_context(receiver()) for _ in range(4)]
-        site.add_endpoints(*(each.url for each in silent), *endless, events=20)
-        site.add_endpoints(*(shop.url for shop in shops), events=50, account="Another shop")
+        add_endpoints(site, *(each.url for each in silent), *endless, events=20)
+        add_endpoints(site, *(shop.url for shop in shops), events=50, account="Another shop")
         site.wait_until_delivered(200)
         # One slot each while they haven't responded: the others weren't delayed.
         assert all(each.most_in_progress == 1 for each in silent)
@@ -59,13 +59,41 @@ def test_slow_and_silent_receivers_end_in_time_and_delay_no_others(site: Sender)
         assert all(each.most_in_progress == 1 for each in silent)
 
 
+def test_attempts_in_progress_are_limited_by_endpoint_account_and_state(site: Sender) -> None:
+    seen: set[str] = set()
+
+    def respond_once(handler: Handler) -> None:
+        is_first = handler.path not in seen
+        seen.add(handler.path)
+        (respond(200) if is_first else silence)(handler)
+
+    with ExitStack() as stack:
+        failing, fresh = (stack.enter_context(receiver(silence)) for _ in range(2))
+        one, busy = (stack.enter_context(receiver(respond_once)) for _ in range(2))
+        for number in range(2):
+            urls = [f"{failing.url}/{each}" for each in range(10)]
+            add_endpoints(site, *urls, account=f"Failing shop {number}", is_failing=True)
+        add_endpoints(site, one.url, events=20, account="One endpoint")
+        urls = [f"{busy.url}/{number}" for number in range(10)]
+        add_endpoints(site, *urls, events=20, account="Busy shop")
+        receivers = (failing, one, busy)
+        limits = [16, 4, 12]
+        wait_until(lambda: [each.most_in_progress for each in receivers] == limits, site.output)
+        for number in range(6):
+            urls = [f"{fresh.url}/{each}" for each in range(10)]
+            add_endpoints(site, *urls, account=f"Fresh shop {number}")
+        wait_until(lambda: len(set(fresh.ids)) == 60, site.output)
+        assert [each.most_in_progress for each in receivers] == limits
+        assert fresh.most_in_progress <= 48
+
+
 def failures(site: Sender) -> list[tuple[str, str, int | None, int]]:
     return [attempt for attempt in site.attempts() if attempt[1]]
 
 
 def test_terminated_process_finishes_its_attempts(site: Sender) -> None:
     with receiver(silence) as shop, receiver(respond(500)) as failing:
-        site.add_endpoints(shop.url, failing.url)
+        add_endpoints(site, shop.url, failing.url)
         wait_until(lambda: bool(shop.ids and failing.ids), site.output)
         site.process.terminate()
         shop.ended.set()
@@ -83,7 +111,7 @@ def test_process_continues_after_the_database_was_unavailable(tmp_path: Path) ->
         receiver() as shop,
         psycopg.connect(url, autocommit=True) as postgres,
     ):
-        site.add_endpoints(shop.url, events=300)
+        add_endpoints(site, shop.url, events=300)
         for number in range(3):
             wait_until(lambda: len(shop.ids) > 50 * number, site.output)  # noqa: B023
             postgres.execute(
