@@ -96,10 +96,10 @@ def _asked_to_wait_until(outcome: Outcome) -> datetime | None:
         return now + min(timedelta(seconds=int(text[:9])), MAX_RETRY_AFTER)
     try:
         until = parsedate_to_datetime(text)
-    except ValueError:
+        until = until if until.tzinfo else until.replace(tzinfo=UTC)
+        return min(max(until, now), now + MAX_RETRY_AFTER)
+    except (ValueError, OverflowError):
         return None
-    until = until if until.tzinfo else until.replace(tzinfo=UTC)
-    return min(max(until, now), now + MAX_RETRY_AFTER)
 
 
 def _disable(endpoint: WebhookEndpoint, reason: DisabledReason) -> None:

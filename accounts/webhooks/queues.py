@@ -111,6 +111,7 @@ class Queues:
 
     def _claim_endpoints(self) -> bool:
         has_worked = False
+        # Claims lock rows, so they are worth a query before.
         if not WebhookEndpoint.objects.due().exists():
             return False
         for is_failing in (False, True):
