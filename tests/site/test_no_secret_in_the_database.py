@@ -2,15 +2,16 @@
 
 import re
 from collections.abc import Iterator
+from html import unescape
 from typing import Any
 
 import pytest
 from allauth.mfa.models import Authenticator
 from django.apps import apps
-from django.conf import settings
 from django.contrib.sessions.models import Session
 from django.db import connection
 from django.test import Client
+from pytest_django import Settings
 
 from accounts.models import Account, User
 from runtime.mail.outbox import send_due
@@ -37,11 +38,16 @@ def find_email_tokens() -> list[str]:
     return re.findall(r"/(?:invitations|password/reset/key)/(\S+)/", text)
 
 
-def test_database_contains_no_secret(owner: User, account: Account) -> None:
+def test_database_contains_no_secret(owner: User, account: Account, settings: Settings) -> None:
+    settings.WEBHOOK_ALLOW_PRIVATE = True
     browser = signed_in_by_form(owner)
-    form_token = {"form_token": "a" * 32, "name": "Server"}
-    page = browser.post("/apikeys/create/", form_token).content.decode()
+    token = {"form_token": "a" * 32}
+    sent = {**token, "name": "Server", "access": "full"}
+    page = browser.post("/apikeys/create/", sent).content.decode()
     key = re.findall(r"svc_live_[0-9A-Za-z]{38}", page)[0]
+    sent = {**token, "url": "http://127.0.0.1:9/"}
+    page = browser.post("/accounts/webhooks/create/", sent).content.decode()
+    webhook_secret = re.findall(r"whsec_([0-9A-Za-z+/=]{44})", unescape(page))[0]
     ApiClient(key).validate("deliverable@sandbox.test", Idempotency_Key="once")
     ApiClient(key).get(f"/v1/{key}", X_Request_Id=key[9:])
     browser.post("/accounts/team/invite/", {"email": "new@shop.example", "role": "viewer"})
@@ -51,7 +57,8 @@ def test_database_contains_no_secret(owner: User, account: Account) -> None:
     stored = "\n".join(all_stored_values())
     assert len(tokens) == 2
     assert "owner@shop.example" in stored
-    for secret in (key, key[9:41], PASSWORD, *tokens, settings.SECRET_KEY, settings.API_KEY_PEPPER):
+    secrets = (key, key[9:41], webhook_secret, PASSWORD, *tokens)
+    for secret in (*secrets, settings.SECRET_KEY, settings.API_KEY_PEPPER):
         assert secret not in stored
 
 

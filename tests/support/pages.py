@@ -130,6 +130,7 @@ def populate_account(owner: User, account: Account) -> dict[str, str]:
         "request_id": entry.request_id,
         "result_id": entry.result_id,
         "list_id": address_list.public_id,
+        "webhook_id": endpoint.public_id,
         "endpoint_id": endpoint.public_id,
         "delivery_id": delivery.public_id,
         "moment": str(to_microseconds(entry.at)),
