@@ -15,6 +15,7 @@ from django.utils import timezone
 from accounts.models import Account, Invitation, Membership, User
 from accounts.roles import Role
 from apikeys.services import create_key
+from tests.accounts.webhooks.factory import make_endpoint
 from tests.conftest import PASSWORD, make_member, signed_in_by_form
 from tests.site.actions import customers, sign_in
 from tests.site.actions.scene import TOKEN
@@ -43,6 +44,7 @@ REQUIRE_FACTOR = {
     *("mfa_view_recovery_codes", "mfa_download_recovery_codes", "mfa_generate_recovery_codes"),
     *("accounts:close-account", "accounts:export-account", "accounts:require-second-factor"),
     *("apikeys:create-key", "apikeys:rotate-key"),
+    *("accounts:create-webhook", "accounts:change-webhook", "accounts:rotate-webhook"),
 }
 # A GET redirects to the page that has the form.
 FORMS_OF_OTHER_PAGES = {"accounts:export-account", "accounts:require-second-factor"}
@@ -61,6 +63,9 @@ EXEMPT = {
     *("accounts:export-audit-log", "accounts:agree-to-terms", "accounts:accept-invitation"),
     *("accounts:withdraw-invitation", "accounts:remove-member", "accounts:change-notifications"),
     *("apikeys:change-key", "apikeys:revoke-key"),
+    *("accounts:enable-webhook", "accounts:disable-webhook", "accounts:delete-webhook"),
+    *("accounts:send-test-event", "accounts:replay-delivery"),
+    "accounts:replay-failed-deliveries",
     *("credits:change-threshold", "credits:order-pack", "credits:order-plan"),
     *("credits:choose-later-plan", "credits:cancel-order", "credits:receive-stripe-event"),
     *("credits:save-card", "credits:remove-card"),
@@ -83,6 +88,8 @@ def browser(owner: User) -> Client:
 
 
 def page_url(name: str, owner: User, account: Account) -> str:
+    if name in {"accounts:change-webhook", "accounts:rotate-webhook"}:
+        return reverse(name, args=[make_endpoint(account, "https://hooks.shop.example/").public_id])
     if name == "apikeys:rotate-key":
         return reverse(
             name, args=[create_key(account=account, name="Key", actor=owner)[0].public_id]

@@ -150,6 +150,7 @@ NOT_LIMITED = {
     *("top_up_off", "top_up_paused", "top_up_receipt"),
     *("invoice", "low_balance", "payment_failed", "plan_ended", "receipt", "refund", "renewal"),
     *("feedback_answered", "list_failed", "list_results", "unusual_usage", "zero_balance"),
+    "webhook_disabled",
 }
 
 
