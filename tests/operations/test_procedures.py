@@ -24,7 +24,7 @@ PROCEDURES = [
     "createuser --pwprompt",
     "manage check --deploy",
     "systemctl enable --now email-validation.target",
-    "systemctl start email-validation.target",
+    "cp -R /srv/email-validation/deploy/systemd",
     "manage collectstatic",
     "createdb --owner=validation --encoding=UTF8 --template=template0 restored",
     'manage back_up "$BACKUPS"',

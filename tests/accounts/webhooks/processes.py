@@ -5,7 +5,10 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import datetime, timedelta
+from itertools import accumulate
 from pathlib import Path
+from typing import NamedTuple
 
 from tests.lists.list_processes import change
 from tests.servers.books import fetch_number, fetch_rows
@@ -22,6 +25,14 @@ for url in {urls!r}:
     endpoint = make_endpoint(account, url, failing_since=since)
     record_events(account, {events}, endpoint)
 """
+
+
+class Attempt(NamedTuple):
+    url: str
+    error: str
+    status: int | None
+    start: datetime
+    end: datetime
 
 
 class Sender(Product):
@@ -50,17 +61,27 @@ class Sender(Product):
     def wait_until_delivered(self, number: int) -> None:
         wait_until(lambda: self.count("state = 'delivered'") == number, self.output)
 
-    def attempts(self) -> list[tuple[str, str, int | None, int]]:
-        """Return URL, error, status and duration of each."""
+    def attempts(self, url: str = "") -> list[Attempt]:
+        """Return the attempts to URLs that begin with this one."""
+        rows = fetch_rows(
+            self,
+            "SELECT url, error, status, at, duration_ms FROM accounts_deliveryattempt a "
+            "JOIN accounts_delivery d ON d.id = a.delivery_id "
+            "JOIN accounts_webhookendpoint e ON e.id = d.endpoint_id",
+        )
         return [
-            tuple(row)
-            for row in fetch_rows(
-                self,
-                "SELECT url, error, status, duration_ms FROM accounts_deliveryattempt a "
-                "JOIN accounts_delivery d ON d.id = a.delivery_id "
-                "JOIN accounts_webhookendpoint e ON e.id = d.endpoint_id",
-            )
+            Attempt(address, error, status, start, start + timedelta(milliseconds=duration))
+            for address, error, status, at, duration in rows
+            for start in [datetime.fromisoformat(str(at))]
+            if address.startswith(url)
         ]
+
+
+def most_at_once(attempts: list[Attempt]) -> int:
+    """Return the most attempts that were in progress at the same time."""
+    changes = [(attempt.start, 1) for attempt in attempts]
+    changes += [(attempt.end, -1) for attempt in attempts]
+    return max(accumulate(change for _, change in sorted(changes)))
 
 
 def add_endpoints(

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import ExitStack
+from datetime import timedelta
 from pathlib import Path
 
 import psutil
@@ -9,9 +10,11 @@ import psycopg
 import pytest
 
 from tests.accounts.webhooks.processes import (
+    Attempt,
     Sender,
     add_endpoints,
     end_leases,
+    most_at_once,
     sender,
     wait_until,
 )
@@ -46,17 +49,17 @@ def test_slow_and_silent_receivers_end_in_time_and_delay_no_others(site: Sender)
         add_endpoints(site, *(each.url for each in silent), *endless, events=20)
         add_endpoints(site, *(shop.url for shop in shops), events=50, account="Another shop")
         site.wait_until_delivered(200)
-        # One slot each while they haven't responded: the others weren't delayed.
-        assert all(each.most_in_progress == 1 for each in silent)
-        assert all(shop.most_in_progress <= 4 for shop in shops)
+        # The others waited for none of them: they have had one attempt, or a second after 15 s.
+        assert all(len(each.ids) < 20 for each in silent)
         for shop in shops:
             assert len(set(shop.ids)) == len(shop.ids) == 50
-        wait_until(lambda: len(failures(site)) >= 8, site.output)
-        for url, error, status, duration in failures(site):
-            assert (error, status) == ("timeout", endless.get(url))
-            assert duration >= 15_000
-        wait_until(lambda: all(len(each.ids) > 1 for each in silent), site.output)
-        assert all(each.most_in_progress == 1 for each in silent)
+        wait_until(lambda: all(len(site.attempts(each.url)) >= 2 for each in silent), site.output)
+        wait_until(lambda: all(site.attempts(url) for url in endless), site.output)
+        for attempt in failures(site):
+            assert (attempt.error, attempt.status) == ("timeout", endless.get(attempt.url))
+            assert attempt.end - attempt.start >= timedelta(seconds=14.9)
+        # One after the other, because none has succeeded.
+        assert all(most_at_once(site.attempts(each.url)) == 1 for each in silent)
 
 
 def test_attempts_in_progress_are_limited_by_endpoint_account_and_state(site: Sender) -> None:
@@ -67,28 +70,32 @@ def test_attempts_in_progress_are_limited_by_endpoint_account_and_state(site: Se
         seen.add(handler.path)
         (respond(200) if is_first else silence)(handler)
 
-    with ExitStack() as stack:
-        failing, fresh = (stack.enter_context(receiver(silence)) for _ in range(2))
-        one, busy = (stack.enter_context(receiver(respond_once)) for _ in range(2))
+    with receiver(silence) as silent, receiver(respond_once) as busy:
+        urls = {
+            name: [f"{each.url}/{name}/{number}" for number in range(10)]
+            for name, each in (("failing", silent), ("fresh", silent), ("busy", busy))
+        }
+        site.kill()
         for number in range(2):
-            urls = [f"{failing.url}/{each}" for each in range(10)]
-            add_endpoints(site, *urls, account=f"Failing shop {number}", is_failing=True)
-        add_endpoints(site, one.url, events=20, account="One endpoint")
-        urls = [f"{busy.url}/{number}" for number in range(10)]
-        add_endpoints(site, *urls, events=20, account="Busy shop")
-        receivers = (failing, one, busy)
-        limits = [16, 4, 12]
-        wait_until(lambda: [each.most_in_progress for each in receivers] == limits, site.output)
+            add_endpoints(site, *urls["failing"], account=f"Failing {number}", is_failing=True)
         for number in range(6):
-            urls = [f"{fresh.url}/{each}" for each in range(10)]
-            add_endpoints(site, *urls, account=f"Fresh shop {number}")
-        wait_until(lambda: len(set(fresh.ids)) == 60, site.output)
-        assert [each.most_in_progress for each in receivers] == limits
-        assert fresh.most_in_progress <= 48
+            add_endpoints(site, *urls["fresh"], account=f"Fresh {number}")
+        add_endpoints(site, f"{busy.url}/one", events=20, account="One endpoint")
+        add_endpoints(site, *urls["busy"], events=20, account="Busy shop")
+        site.start()
+        wait_until(lambda: len(failures(site, f"{busy.url}/one")) >= 4, site.output)
+        wait_until(lambda: len(failures(site, f"{busy.url}/busy")) >= 12, site.output)
+        wait_until(lambda: len(failures(site, f"{silent.url}/fresh")) >= 48, site.output)
+        wait_until(lambda: len(failures(site, f"{silent.url}/failing")) >= 16, site.output)
+        assert most_at_once(site.attempts()) <= 64
+        assert most_at_once(site.attempts(f"{busy.url}/one")) == 4
+        assert most_at_once(site.attempts(f"{busy.url}/busy")) <= 12
+        assert most_at_once(site.attempts(f"{silent.url}/fresh")) <= 48
+        assert most_at_once(site.attempts(f"{silent.url}/failing")) <= 16
 
 
-def failures(site: Sender) -> list[tuple[str, str, int | None, int]]:
-    return [attempt for attempt in site.attempts() if attempt[1]]
+def failures(site: Sender, url: str = "") -> list[Attempt]:
+    return [attempt for attempt in site.attempts(url) if attempt.error]
 
 
 def test_terminated_process_finishes_its_attempts(site: Sender) -> None:
@@ -99,7 +106,7 @@ def test_terminated_process_finishes_its_attempts(site: Sender) -> None:
         shop.ended.set()
         site.process.wait(timeout=100)
         assert site.process.returncode == 0
-        assert sorted(attempt[1] for attempt in site.attempts()) == ["incomplete", "status"]
+        assert sorted(attempt.error for attempt in site.attempts()) == ["incomplete", "status"]
         assert site.count("state = 'waiting' AND tries = 1") == 2
         assert "Traceback" not in site.output()
 
