@@ -6,7 +6,7 @@ from django import template
 from accounts.models import Delivery, DeliveryAttempt, DisabledReason, WebhookEndpoint
 from accounts.models.webhooks import DeliveryState
 from accounts.presenters.elements import Badge
-from accounts.webhooks.sending import ERRORS
+from accounts.webhooks.sending import ERRORS, event_headers
 
 register = template.Library()
 
@@ -47,13 +47,8 @@ def pretty_json(text: str) -> str:
 
 @register.filter
 def sent_headers(attempt: DeliveryAttempt) -> str:
-    lines = (
-        "Content-Type: application/json",
-        f"webhook-id: {attempt.delivery.event.public_id}",
-        f"webhook-timestamp: {int(attempt.at.timestamp())}",
-        f"webhook-signature: {attempt.signature}",
-    )
-    return "\n".join(lines)
+    headers = event_headers(attempt.delivery.event, attempt.at, attempt.signature)
+    return "\n".join(f"{name}: {value}" for name, value in headers.items())
 
 
 @register.filter

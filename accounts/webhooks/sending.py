@@ -14,7 +14,7 @@ from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.exceptions import HTTPError, NewConnectionError
 from urllib3.exceptions import TimeoutError as UrllibTimeout
 
-from accounts.models import Delivery
+from accounts.models import Delivery, Event
 from accounts.webhooks.keys import sign
 from accounts.webhooks.targets import RefusedTarget, Target, TargetUnresolved, resolve
 
@@ -76,6 +76,16 @@ def send(delivery: Delivery) -> Outcome:
     return outcome
 
 
+def event_headers(event: Event, at: datetime, signature: str) -> dict[str, str]:
+    return {
+        "User-Agent": f"Email-Validation-Webhooks/{settings.VERSION}",
+        "Content-Type": "application/json",
+        "webhook-id": event.public_id,
+        "webhook-timestamp": str(int(at.timestamp())),
+        "webhook-signature": signature,
+    }
+
+
 def _post(delivery: Delivery, outcome: Outcome) -> None:
     event, body = delivery.event, delivery.event.body.encode()
     timestamp = int(outcome.at.timestamp())
@@ -85,12 +95,8 @@ def _post(delivery: Delivery, outcome: Outcome) -> None:
     target = resolve(delivery.endpoint.url)
     headers = {
         "Host": target.host_header,
-        "User-Agent": f"Email-Validation-Webhooks/{settings.VERSION}",
-        "Content-Type": "application/json",
         "Connection": "close",
-        "webhook-id": event.public_id,
-        "webhook-timestamp": str(timestamp),
-        "webhook-signature": outcome.signature,
+        **event_headers(event, outcome.at, outcome.signature),
     }
     connection = _open_connection(target)
     try:

@@ -1,4 +1,6 @@
+from accounts.events.types import types_by_name
 from apikeys.rest import fields
+from apikeys.rest.fields import InvalidValue
 from apikeys.rest.serializers import ApiSerializer
 
 EVENT_ID_EXAMPLE = "evt_7Hs2LqXbT9mWcRz4KdPv"
@@ -11,8 +13,18 @@ EVENT_EXAMPLE = {
 }
 
 
+class TypeNames(fields.String):
+    """Names of event types in a query, separated by commas."""
+
+    def parse_text(self, text: str) -> list[str]:
+        names, known = text.split(","), types_by_name()
+        if not set(names) <= known.keys():
+            raise InvalidValue(f"must be one or more of {', '.join(known)}, with commas.")
+        return names
+
+
 class EventsQuery(ApiSerializer):
-    type = fields.String(
+    type = TypeNames(
         "Only events of these types, separated by commas",
         example=("Events of two types", "credits.low,credits.exhausted"),
     )

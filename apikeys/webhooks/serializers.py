@@ -10,13 +10,13 @@ from accounts.models.webhooks import DeliveryState, DisabledReason
 from accounts.webhooks.keys import public_key
 from accounts.webhooks.services import GRACE_PERIODS
 from accounts.webhooks.targets import MAX_URL_LENGTH
+from apikeys.events.serializers import EVENT_ID_EXAMPLE, TypeNames
 from apikeys.rest import fields
 from apikeys.rest.fields import InvalidValue
 from apikeys.rest.serializers import ApiSerializer
 from runtime.unicode import validate_line
 
 WEBHOOK_ID_EXAMPLE, DELIVERY_ID_EXAMPLE = "whk_2Jt7NpWsR4vXbQy9GcLm", "dlv_6Nw3KzTgY8rBmXq5HfPs"
-EVENT_ID_EXAMPLE = "evt_7Hs2LqXbT9mWcRz4KdPv"
 _STATES = ("active", "disabled")
 _SECONDS = [int(period.total_seconds()) for period in GRACE_PERIODS]
 _SECRET = {"secret": "whsec_…"}
@@ -89,7 +89,7 @@ class Line(fields.String):
         try:
             validate_line(text)
         except ValidationError as error:
-            raise InvalidValue(f"has a character that {error.messages[0]}") from None
+            raise InvalidValue(f"is invalid: {error.messages[0]}") from None
         return text
 
 
@@ -174,7 +174,7 @@ class DeliveriesQuery(ApiSerializer):
         DeliveryState.values,
         example=("Failed deliveries", "failed"),
     )
-    type = fields.String(
+    type = TypeNames(
         "Only events of these types, separated by commas",
         example=("Completed lists", "list.completed"),
     )

@@ -7,22 +7,17 @@ from urllib.parse import urlencode
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
-from pytest_django import Settings
 
 from accounts.events import EventType, record_event
 from accounts.models import Account, Event, User
 from accounts.webhooks.fan_out import number_events
+from lists.event_types import LIST_COMPLETED, LIST_READY
 from tests.support.api_client import ApiClient, error_code
 
 pytestmark = pytest.mark.django_db
 
 BODY = 'AS "body" FROM'
-READY, COMPLETED = (EventType(f"list.{name}", "", "", {}) for name in ("ready", "completed"))
-
-
-@pytest.fixture(autouse=True)
-def types(settings: Settings) -> None:
-    settings.EVENT_TYPES = [f"{__name__}.READY", f"{__name__}.COMPLETED"]
+READY, COMPLETED = LIST_READY, LIST_COMPLETED
 
 
 def record(account: Account, event_type: EventType = READY, **data: object) -> Event:
@@ -129,9 +124,9 @@ def test_wrong_parameters_are_refused(caller: ApiClient, events: list[Event]) ->
     own = events[0].public_id
     both = caller.get(f"/v1/events?after={own}&starting_after={own}")
     assert_refused(both, "starting_after", "not both")
-    for types in ("list.paused", "list.ready,", "", "list.ready, list.completed"):
+    for types in ("list.lost", "list.ready,", "", "list.ready, list.completed"):
         wrong = caller.get(f"/v1/events?type={types}")
-        assert_refused(wrong, "type", "list.ready, list.completed")
+        assert_refused(wrong, "type", "list.ready, list.results_ready, list.completed")
     for limit in ("0", "101", "x"):
         assert_refused(caller.get(f"/v1/events?limit={limit}"), "limit", "from 1 to 100")
     assert error_code(caller.get("/v1/events?before=x")) == "unknown_field"
