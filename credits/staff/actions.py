@@ -1,10 +1,12 @@
+from typing import ClassVar
+
 from django.conf import settings
 
 from accounts import services as accounts
 from accounts.models import Account, User
 from accounts.staff.request import StaffRequest
 from credits import services
-from credits.models import StaffGrant, Wallet
+from credits.models import GrantState, StaffGrant, Wallet
 from credits.money import format_credits
 from credits.payments import try_sync
 from credits.plans import changes
@@ -127,48 +129,40 @@ class LiftSuspension(StaffAction[Account]):
 class GrantDecision(StaffAction[StaffGrant]):
     permission = "credits.grant_credits"
     errors = (grants.GrantRefused,)
+    state: ClassVar[GrantState]
+    verb: ClassVar[str]
 
     def is_available(self, row: StaffGrant) -> bool:
         return row.is_pending
 
+    def refusal(self, row: StaffGrant, user: User) -> str:
+        return grants.find_refusal(row, self.state, user)
+
+    def run(self, row: StaffGrant, data: FormData, request: StaffRequest) -> str:
+        grants.decide(grant=row, state=self.state, actor=request.user, ip=request.ip)
+        return f"{self.verb} {row}. Nothing was granted."
+
 
 class ConfirmGrant(GrantDecision):
-    slug, label = "confirm", "Confirm"
+    slug, label, state, verb = "confirm", "Confirm", GrantState.CONFIRMED, "Confirmed"
     description = (
         "Adds the credits to the account immediately. Check the amount and the reason first."
     )
 
-    def refusal(self, row: StaffGrant, user: User) -> str:
-        return grants.refusal_to_confirm(row, user)
-
     def run(self, row: StaffGrant, data: FormData, request: StaffRequest) -> str:
-        grants.confirm_grant(grant=row, actor=request.user, ip=request.ip)
+        super().run(row, data, request)
         return f"Granted {format_credits(row.amount)}. {describe_balance(row.account)}"
 
 
 class RejectGrant(GrantDecision):
-    slug, label = "reject", "Reject"
+    slug, label, state, verb = "reject", "Reject", GrantState.REJECTED, "Rejected"
     description = "Closes the request. Nothing is granted."
-
-    def refusal(self, row: StaffGrant, user: User) -> str:
-        return grants.refusal_to_reject(row, user)
-
-    def run(self, row: StaffGrant, data: FormData, request: StaffRequest) -> str:
-        grants.reject_grant(grant=row, actor=request.user, ip=request.ip)
-        return f"Rejected {row}. Nothing was granted."
 
 
 class WithdrawGrant(GrantDecision):
-    slug, label = "withdraw", "Withdraw"
-    description = "Closes the request. Nothing is granted."
+    slug, label, state, verb = "withdraw", "Withdraw", GrantState.WITHDRAWN, "Withdrew"
+    description = RejectGrant.description
     shows_refusal = False
-
-    def refusal(self, row: StaffGrant, user: User) -> str:
-        return grants.refusal_to_withdraw(row, user)
-
-    def run(self, row: StaffGrant, data: FormData, request: StaffRequest) -> str:
-        grants.withdraw_grant(grant=row, actor=request.user, ip=request.ip)
-        return f"Withdrew {row}. Nothing was granted."
 
 
 ACCOUNT_ACTIONS: tuple[StaffAction[Account], ...] = (

@@ -52,48 +52,26 @@ def request_grant(
 
 
 @transaction.atomic
-def confirm_grant(*, grant: StaffGrant, actor: User, ip: str | None = None) -> None:
-    if refusal := refusal_to_confirm(grant, actor):
+def decide(*, grant: StaffGrant, state: GrantState, actor: User, ip: str | None = None) -> None:
+    """Confirm, reject or withdraw a pending grant. Only one of two decisions takes effect."""
+    if refusal := find_refusal(grant, state, actor):
         raise GrantRefused(refusal)
-    _decide(grant, GrantState.CONFIRMED, actor)
-    _record(grant, actor, "grant.confirmed", ip)
-    _post(grant, actor, ip)
-
-
-@transaction.atomic
-def reject_grant(*, grant: StaffGrant, actor: User, ip: str | None = None) -> None:
-    if refusal := refusal_to_reject(grant, actor):
-        raise GrantRefused(refusal)
-    _decide(grant, GrantState.REJECTED, actor)
-    _record(grant, actor, "grant.rejected", ip)
-
-
-@transaction.atomic
-def withdraw_grant(*, grant: StaffGrant, actor: User, ip: str | None = None) -> None:
-    if refusal := refusal_to_withdraw(grant, actor):
-        raise GrantRefused(refusal)
-    _decide(grant, GrantState.WITHDRAWN, actor)
-    _record(grant, actor, "grant.withdrawn", ip)
-
-
-def refusal_to_confirm(grant: StaffGrant, user: User) -> str:
-    return REQUESTER_IS_GONE if grant.requested_by_id is None else refusal_to_reject(grant, user)
-
-
-def refusal_to_reject(grant: StaffGrant, user: User) -> str:
-    return OWN_REQUEST if grant.requested_by_id == user.pk else ""
-
-
-def refusal_to_withdraw(grant: StaffGrant, user: User) -> str:
-    return "" if grant.requested_by_id == user.pk else NOT_OWN_REQUEST
-
-
-def _decide(grant: StaffGrant, state: GrantState, actor: User) -> None:
-    """Decide on a pending grant, so that only one of two decisions takes effect."""
     pending = StaffGrant.objects.pending().filter(pk=grant.pk)
     if not pending.update(state=state, decided_by=actor, decided_at=timezone.now()):
         raise GrantRefused("This grant has already been decided. Nothing was changed.")
     grant.refresh_from_db()
+    _record(grant, actor, f"grant.{state}", ip)
+    if state == GrantState.CONFIRMED:
+        _post(grant, actor, ip)
+
+
+def find_refusal(grant: StaffGrant, state: GrantState, user: User) -> str:
+    is_own = grant.requested_by_id == user.pk
+    if state == GrantState.WITHDRAWN:
+        return "" if is_own else NOT_OWN_REQUEST
+    if state == GrantState.CONFIRMED and grant.requested_by_id is None:
+        return REQUESTER_IS_GONE
+    return OWN_REQUEST if is_own else ""
 
 
 def _post(grant: StaffGrant, actor: User, ip: str | None) -> None:

@@ -119,7 +119,7 @@ def test_superuser_needs_a_second_person_too(account: Account) -> None:
     assert superuser.has_perm("credits.grant_credits")
     grant = request(account, superuser, LIMIT + 1)
     with pytest.raises(grants.GrantRefused):
-        grants.confirm_grant(grant=grant, actor=superuser)
+        grants.decide(grant=grant, state=GrantState.CONFIRMED, actor=superuser)
     assert balance(account) == 100
 
 
@@ -135,7 +135,7 @@ def test_second_person_rejects_or_confirms_and_does_not_withdraw(
     assert "Rejected 1,001 credits for The Shop." in submit(client, grant, "reject")
     assert "isn&#x27;t possible" in submit(client, grant, "confirm")
     with pytest.raises(grants.GrantRefused, match="already been decided"):
-        grants.confirm_grant(grant=grant, actor=second)
+        grants.decide(grant=grant, state=GrantState.CONFIRMED, actor=second)
     assert balance(account) == 100
 
 
@@ -178,7 +178,9 @@ def test_many_small_grants_over_all_accounts_count_as_one_large_grant(
 def test_confirmed_grant_does_not_count_toward_the_limit(
     account: Account, requester: User, second: User
 ) -> None:
-    grants.confirm_grant(grant=request(account, requester, LIMIT + 1), actor=second)
+    grants.decide(
+        grant=request(account, requester, LIMIT + 1), state=GrantState.CONFIRMED, actor=second
+    )
     assert not request(account, requester, LIMIT).is_pending
     assert not request(account, second, LIMIT).is_pending
 
@@ -207,8 +209,8 @@ def test_each_step_is_in_the_audit_log_and_the_customer_sees_only_the_grant(
 ) -> None:
     before = set(account.audit_entries.values_list("pk", flat=True))
     first, other = (request(account, requester, LIMIT + 1) for _ in range(2))
-    grants.confirm_grant(grant=first, actor=second, ip="::1")
-    grants.reject_grant(grant=other, actor=second, ip="::1")
+    grants.decide(grant=first, state=GrantState.CONFIRMED, actor=second, ip="::1")
+    grants.decide(grant=other, state=GrantState.REJECTED, actor=second, ip="::1")
     steps = AuditEntry.objects.filter(action__startswith="grant.").order_by("pk")
     assert [(step.action, step.actor, step.account, step.ip) for step in steps] == [
         ("grant.requested", requester, None, "::1"),
@@ -252,7 +254,7 @@ def test_front_page_lists_pending_grants_oldest_first(
     client = signed_in(second)
     assert "No grants are waiting for confirmation." in client.get("/admin/").content.decode()
     decided, _, _ = (request(account, requester, LIMIT + n) for n in (1, 2, 3))
-    grants.reject_grant(grant=decided, actor=second)
+    grants.decide(grant=decided, state=GrantState.REJECTED, actor=second)
     page = client.get("/admin/").content.decode()
     _, _, panel = page.partition("Grants to confirm")
     panel = panel.partition("</section>")[0]
@@ -273,8 +275,8 @@ def test_request_by_an_erased_user_can_only_be_rejected(account: Account, second
     grant.refresh_from_db()
     assert grant.requested_by is None
     with pytest.raises(grants.GrantRefused, match="no longer exists"):
-        grants.confirm_grant(grant=grant, actor=second)
-    grants.reject_grant(grant=grant, actor=second)
+        grants.decide(grant=grant, state=GrantState.CONFIRMED, actor=second)
+    grants.decide(grant=grant, state=GrantState.REJECTED, actor=second)
     assert balance(account) == 100
 
 
@@ -286,7 +288,7 @@ def test_concurrent_confirmations_grant_once() -> None:
 
     def confirm(number: int) -> Any:
         waiting = StaffGrant.objects.get(pk=grant.pk)
-        return grants.confirm_grant(grant=waiting, actor=others[number])
+        return grants.decide(grant=waiting, state=GrantState.CONFIRMED, actor=others[number])
 
     results = Counter(type(result) for result in run_concurrently(8, confirm))
     assert results == {type(None): 1, grants.GrantRefused: 7}
