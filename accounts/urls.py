@@ -56,9 +56,14 @@ urlpatterns = [
     path(f"{DELIVERY}/replay/", webhooks.replay_delivery, name="replay-delivery"),
     path("audit/", audit.show_audit_log, name="show-audit-log"),
     path("audit/export/", audit.export_audit_log, name="export-audit-log"),
-    path("terms/", legal.show_terms, name="show-terms"),
+    path("terms/", legal.show_legal_page, {"template": "terms"}, name="show-terms"),
     path("terms/agree/", legal.agree_to_newer_terms, name="agree-to-terms"),
-    path("privacy/", legal.show_privacy, name="show-privacy"),
-    path("data-processing/", legal.show_data_processing, name="show-data-processing"),
+    path("privacy/", legal.show_legal_page, {"template": "privacy"}, name="show-privacy"),
+    path(
+        "data-processing/",
+        legal.show_legal_page,
+        {"template": "data_processing"},
+        name="show-data-processing",
+    ),
     path("invitations/<token:token>/", invitations.accept_invitation, name="accept-invitation"),
 ]

@@ -1,4 +1,4 @@
-from typing import Any, cast
+from typing import cast
 
 from django.conf import settings
 from django.contrib import messages
@@ -19,34 +19,8 @@ DAY = 24 * 3600
 @login_not_required
 @public_page
 @require_safe
-def show_terms(request: HttpRequest) -> HttpResponse:
-    return render(request, "accounts/legal/terms.html", _context())
-
-
-@login_not_required
-@public_page
-@require_safe
-def show_privacy(request: HttpRequest) -> HttpResponse:
-    return render(request, "accounts/legal/privacy.html", _context())
-
-
-@login_not_required
-@public_page
-@require_safe
-def show_data_processing(request: HttpRequest) -> HttpResponse:
-    return render(request, "accounts/legal/data_processing.html", _context())
-
-
-@redirect_get_to("accounts:show-terms")
-def agree_to_newer_terms(request: SiteRequest) -> HttpResponse:
-    user = cast(User, request.user)
-    agree_to_terms(user=user, account=request.account, ip=request.ip)
-    messages.success(request, "Thanks. Your agreement to the terms was recorded.")
-    return redirect("validation:show-overview" if request.account else "accounts:edit-profile")
-
-
-def _context() -> dict[str, Any]:
-    return {
+def show_legal_page(request: HttpRequest, template: str) -> HttpResponse:
+    context = {
         "version": settings.TERMS_VERSION,
         "to_fill_in": settings.MISSING_LEGAL_SETTINGS,
         "subprocessors": settings.SUBPROCESSORS,
@@ -60,3 +34,12 @@ def _context() -> dict[str, Any]:
         "unconfirmed_days": settings.UNCONFIRMED_SIGN_UP_DAYS,
         "closed_days": settings.CLOSED_ACCOUNT_DAYS,
     }
+    return render(request, f"accounts/legal/{template}.html", context)
+
+
+@redirect_get_to("accounts:show-terms")
+def agree_to_newer_terms(request: SiteRequest) -> HttpResponse:
+    user = cast(User, request.user)
+    agree_to_terms(user=user, account=request.account, ip=request.ip)
+    messages.success(request, "Thanks. Your agreement to the terms was recorded.")
+    return redirect("validation:show-overview" if request.account else "accounts:edit-profile")
