@@ -6,7 +6,6 @@ others wait.
 
 import os
 import sys
-from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 
@@ -15,7 +14,7 @@ from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 from django.core.management import CommandError, call_command
 
-from runtime.metrics.exporter import delete_metric_files
+from runtime.metrics.exporter import delete_earlier_metrics
 
 
 def load_settings() -> None:
@@ -34,8 +33,8 @@ def prepare() -> None:
         sys.exit(str(error))
     if settings.COLLECT_STATIC:
         collect_static(settings.STATIC_ROOT, settings.BASE_DIR)
-    if settings.METRICS_ADDRESS is not None and not has_live_writer(settings.METRICS_DIR):
-        delete_metric_files(settings.METRICS_DIR)
+    if settings.METRICS_ADDRESS is not None:
+        delete_earlier_metrics(settings.METRICS_DIR)
     # It imports models, which need Django to be set up.
     from config.server.first_owner import print_welcome
 
@@ -75,19 +74,6 @@ def static_fingerprint(source: Path) -> str:
             f"{path.relative_to(source)} {status.st_size} {status.st_mtime_ns}\n".encode()
         )
     return digest.hexdigest()
-
-
-def has_live_writer(folder: Path) -> bool:
-    """Return whether a running process writes metrics, so that the totals continue.
-
-    prometheus_client ends each file's name with the process's id.
-    """
-    for process in {int(path.stem.rpartition("_")[2]) for path in folder.glob("*.db")} - {0}:
-        # PermissionError: another user's process has the id now.
-        with suppress(ProcessLookupError, PermissionError):
-            os.kill(process, 0)
-            return True
-    return False
 
 
 if __name__ == "__main__":

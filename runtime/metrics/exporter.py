@@ -90,10 +90,11 @@ def start_exporter(address: tuple[str, int]) -> None:
         ) from error
 
 
-def delete_metric_files(folder: Path) -> None:
-    """Delete the files of ended processes: other pools may be running."""
-    for path in folder.glob("*.db"):
-        if not _is_alive(_process_of(path)):
+def delete_earlier_metrics(folder: Path) -> None:
+    """Delete the files, unless one of their processes runs, so that the totals continue."""
+    files = list(folder.glob("*.db"))
+    if not any(_is_alive(_process_of(path)) for path in files):
+        for path in files:
             path.unlink(missing_ok=True)
 
 
@@ -102,6 +103,8 @@ def _process_of(path: Path) -> int:
 
 
 def _is_alive(process: int) -> bool:
+    if process == 0:
+        return False
     try:
         os.kill(process, 0)
     # PermissionError: it's another user's process.

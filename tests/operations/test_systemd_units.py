@@ -1,6 +1,5 @@
 """The shipped systemd units: a reload fails no request, and metrics survive each restart."""
 
-import os
 import shutil
 import time
 import urllib.request
@@ -10,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from config.server.prepare import has_live_writer
 from tests.config.server.test_graceful_reload import (
     assert_no_call_failed,
     calls,
@@ -141,12 +139,3 @@ def test_totals_of_the_metrics_survive_until_both_units_stop(tmp_path: Path) -> 
     with web_unit(tmp_path, METRICS_PORT=str(port)) as site, worker_unit(site):
         assert get_status(site) == 200
         assert eventually(lambda: charges(port) == 0)
-
-
-def test_metrics_of_an_earlier_run_are_deleted_unless_their_process_runs(tmp_path: Path) -> None:
-    assert not has_live_writer(tmp_path)
-    for process in (0, 2**22 + 1):
-        (tmp_path / f"counter_{process}.db").touch()
-    assert not has_live_writer(tmp_path)
-    (tmp_path / f"gauge_livesum_{os.getpid()}.db").touch()
-    assert has_live_writer(tmp_path)

@@ -15,7 +15,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from runtime.jobs.queue_metrics import measure
 from runtime.mail.outbox import queue_mail
-from runtime.metrics.exporter import MetricsExporter, delete_metric_files
+from runtime.metrics.exporter import MetricsExporter, delete_earlier_metrics
 from tests.servers.product import ROOT
 
 DEFINITIONS = """
@@ -121,16 +121,19 @@ def test_values_of_ended_processes_stay_except_live_gauges(
     assert exported(tmp_path) == pytest.approx(expected)
 
 
-def test_only_files_of_ended_processes_are_deleted(tmp_path: Path) -> None:
+def test_earlier_metrics_are_deleted_unless_one_of_their_processes_runs(tmp_path: Path) -> None:
     """Several pools of web workers may share the folder, and start at different times."""
+    (tmp_path / "counter_0.db").touch()
     run(tmp_path, DEFINITIONS + UPDATE, 4)
     with process(tmp_path, DEFINITIONS + UPDATE + WAIT, 1) as other_pool:
         assert other_pool.stdout
         other_pool.stdout.readline()
-        delete_metric_files(tmp_path)
-        assert process_ids(tmp_path) == {other_pool.pid}
-        assert exported(tmp_path)["things_total",] == 1
+        before = process_ids(tmp_path)
+        delete_earlier_metrics(tmp_path)
+        assert process_ids(tmp_path) == before
         other_pool.communicate()
+    delete_earlier_metrics(tmp_path)
+    assert process_ids(tmp_path) == set()
 
 
 def test_process_without_metrics_writes_no_files(tmp_path: Path) -> None:
