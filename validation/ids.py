@@ -5,6 +5,8 @@ import secrets
 import time
 from datetime import UTC, datetime
 
+from django.urls.converters import StringConverter
+
 _LETTERS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 _DIGITS = str.maketrans(_LETTERS, "0123456789abcdefghijklmnopqrstuv")
 _TIME_LENGTH, _RANDOM_LENGTH = 10, 16
@@ -17,16 +19,10 @@ RESULT_ID_PATTERN = f"{RESULT_PREFIX}{_ULID}"
 BATCH_ID = re.compile(rf"\A{BATCH_PREFIX}{_ULID}\Z")
 
 
-class ResultId:
+class ResultId(StringConverter):
     """A path converter: a malformed id is a 404 without a database query."""
 
     regex = RESULT_ID_PATTERN
-
-    def to_python(self, value: str) -> str:
-        return value
-
-    def to_url(self, value: str) -> str:
-        return value
 
 
 def is_result_id(text: str) -> bool:

@@ -1,19 +1,15 @@
 """Path converters: a malformed id is a 404 without a database query."""
 
+from django.urls.converters import StringConverter
 
-class PublicId:
+
+class PublicId(StringConverter):
     regex = "[a-z]{3}_[A-Za-z0-9]{20}"
 
-    def to_python(self, value: str) -> str:
-        return value
 
-    def to_url(self, value: str) -> str:
-        return value
-
-
-class RequestId(PublicId):
+class RequestId(StringConverter):
     regex = "[A-Za-z0-9_-]{8,64}"
 
 
-class Token(PublicId):
+class Token(StringConverter):
     regex = "[A-Za-z0-9_-]{43}"
