@@ -1,6 +1,7 @@
 """Define all settings. docs/configuration.md describes their environment variables."""
 
 import os
+import sys
 import tomllib
 from datetime import date
 from pathlib import Path
@@ -16,7 +17,6 @@ from config.settings.content_security_policy import DIRECTIVES, PERMISSIONS_HEAD
 from config.settings.databases import database_settings, pgbouncer_settings
 from config.settings.environment import Environment, get_origin
 from config.settings.mail import mail_settings
-from config.settings.metrics import enable_metrics, metrics_address
 from config.settings.openapi import openapi_settings
 from config.settings.production_checks import require_production_settings
 from config.settings.rest_framework import *  # noqa: F403
@@ -25,7 +25,6 @@ from config.settings.sign_in import *  # noqa: F403
 from config.settings.staff_groups import GROUPS
 from config.settings.telemetry import sentry_dsn, trace_rate
 from config.settings.templates import *  # noqa: F403
-from config.settings.transport import transport_settings
 from runtime.logging.dict_config import FORMATS, LEVELS, log_settings
 from runtime.logging.formatters import mask_values
 
@@ -200,8 +199,16 @@ CSRF_COOKIE_SAMESITE = "Lax"
 CSRF_FAILURE_VIEW = "config.errors.csrf_failure"
 MESSAGE_STORAGE = "django.contrib.messages.storage.session.SessionStorage"
 
-# SECURE_SSL_REDIRECT, SECURE_HSTS_SECONDS, …
-globals().update(transport_settings(BASE_URL, PRODUCTION, is_behind_proxy=bool(TRUSTED_PROXIES)))
+SECURE_SSL_REDIRECT = PRODUCTION
+# Polled over plain HTTP. API requests over HTTP get a 403: a redirect would hide that the key was
+# sent unencrypted.
+SECURE_REDIRECT_EXEMPT = [r"^(?:healthz|readyz)\Z"]
+SECURE_SSL_HOST = urlsplit(BASE_URL).netloc if PRODUCTION else None
+SECURE_HSTS_SECONDS = 2 * 365 * 24 * 3600 if PRODUCTION else 0
+SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = PRODUCTION
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if TRUSTED_PROXIES else None
+SECURE_REFERRER_POLICY = "same-origin"
+X_FRAME_OPTIONS = "DENY"
 CONTENT_SECURITY_POLICY = {"DIRECTIVES": DIRECTIVES}
 PERMISSIONS_POLICY = PERMISSIONS_HEADER
 
@@ -270,9 +277,15 @@ LOG_RETENTION_DAYS = env.integer("LOG_RETENTION_DAYS", 30, minimum=1, maximum=36
 RESULT_RETENTION_HOURS = env.integer("RESULT_RETENTION_HOURS", 24, minimum=0, maximum=720)
 LIST_RETENTION_DAYS = env.integer("LIST_RETENTION_DAYS", 30, minimum=1, maximum=90)
 METRICS_DIR = Path(env.text("PROMETHEUS_MULTIPROC_DIR", str(DATA_DIR / "metrics")))
-METRICS_ADDRESS = metrics_address(env, PORT)
-if METRICS_ADDRESS is not None:
-    enable_metrics(env, METRICS_DIR, BASE_DIR, SERVES_WEB)
+METRICS_ADDRESS = env.listener("METRICS_PORT")
+if METRICS_ADDRESS is not None and METRICS_ADDRESS[1] == PORT:
+    env.report("METRICS_PORT", "must be another port than PORT.")
+# Read when prometheus_client is imported. Only these processes count in files.
+os.environ.pop("PROMETHEUS_MULTIPROC_DIR", None)
+_COUNTS = SERVES_WEB or sys.argv[1:2] in (["run_worker"], ["run_lists"], ["run_webhooks"])
+if METRICS_ADDRESS is not None and _COUNTS:
+    _folder = env.folder("PROMETHEUS_MULTIPROC_DIR", METRICS_DIR, outside=BASE_DIR)
+    os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(_folder)
 # Finds API keys, with or without prefix.
 API_KEY_DETECTOR = "apikeys.crypto.contains_secret"
 SENTRY_DSN = sentry_dsn(env)
