@@ -10,7 +10,7 @@ from accounts.models import Account
 from credits.models import Order, OrderKind, Subscription
 from credits.orders import placement
 from credits.plans import subscriptions
-from credits.plans.renewals import month_to_renew
+from credits.plans.periods import month_to_renew
 from credits.plans.top_ups import top_up_if_due
 
 logger = logging.getLogger(__name__)

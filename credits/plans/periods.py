@@ -2,7 +2,10 @@
 
 from calendar import monthrange
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, timedelta
+
+# Before the end of the paid months.
+RENEWAL_LEAD_TIME = timedelta(days=7)
 
 
 @dataclass(frozen=True)
@@ -29,3 +32,11 @@ def month_starting(day: date, started_on: date) -> Period:
     """Return the month from this day until the subscription's next first day."""
     period = period_containing(day, started_on)
     return period if period.start == day else period_containing(day, day)
+
+
+def month_to_renew(*, covered_until: date, started_on: date, day: date) -> Period | None:
+    """Return None before a renewal is due. Skip months that are over."""
+    if day < covered_until - RENEWAL_LEAD_TIME:
+        return None
+    start = max(covered_until, period_containing(day, started_on).start)
+    return month_starting(start, started_on)

@@ -7,8 +7,7 @@ import pytest
 from credits.models import Plan
 from credits.plans.coverage import Coverage, PaidMonth, PlanStatus
 from credits.plans.offers import OrderRefused, offer_plan
-from credits.plans.periods import Period
-from credits.plans.renewals import month_to_renew
+from credits.plans.periods import Period, month_to_renew
 
 FREE = Plan(pk=1, code="free", name="Free", price_cents=0, monthly_credits=100)
 STARTER = Plan(pk=2, code="starter", name="Starter", price_cents=1_500, monthly_credits=5_000)
