@@ -1,13 +1,14 @@
 import math
 import time
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, NamedTuple, Self
 
 from engine.dns.budget import MessageBudget
 from engine.dns.cache import Cache
-from engine.dns.counters import QueryCounters
 from engine.dns.messages import Outcome, ParsedReply, Query
 from engine.dns.transport.edns import EdnsMemory
 from engine.dns.transport.exchange import Exchange
@@ -18,6 +19,7 @@ MIN_CACHE_SECONDS, MAX_CACHE_SECONDS = 5.0, 3600.0
 FAILURE_CACHE_SECONDS = 5.0
 _TIMEOUT_PENALTY_SECONDS = 30.0
 CACHE_SIZE = 4_000
+_MAX_REPLY_TIMES = 10_000
 _INCONCLUSIVE = {Outcome.FAILURE, Outcome.TIMEOUT, Outcome.OVER_BUDGET}
 
 
@@ -29,6 +31,18 @@ class DnsReply(NamedTuple):
     @property
     def is_conclusive(self) -> bool:
         return self.outcome not in _INCONCLUSIVE
+
+
+@dataclass
+class QueryCounters:
+    """Count since the last collection. Without a lock, threads may lose a few."""
+
+    cached_domains: int = 0
+    lookups: int = 0
+    cached_replies: int = 0
+    queries: int = 0
+    replies: Counter[str] = field(default_factory=Counter)
+    seconds: deque[float] = field(default_factory=lambda: deque(maxlen=_MAX_REPLY_TIMES))
 
 
 class Resolver:
