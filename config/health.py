@@ -37,31 +37,26 @@ RESOLVER_TIMEOUT = 0.5
 WARM_UP_SECONDS = 10.0
 
 
-def _database_is_available() -> bool:
+def _check_database(check: Callable[[], bool]) -> bool:
     query_timeout.set(DATABASE_TIMEOUT)
     try:
-        return is_available()
+        return check()
     finally:
         # Django's connections are per thread.
-        connection.close()
-
-
-def _migrations_are_applied() -> bool:
-    query_timeout.set(DATABASE_TIMEOUT)
-    try:
-        return not has_missing_migrations(connection)
-    finally:
         connection.close()
 
 
 # Without these, nothing works.
 REQUIRED = {
     "database": HealthCheckCache(
-        _database_is_available, timeout=DATABASE_WAIT_SECONDS, healthy_ttl=1, unhealthy_ttl=1
+        lambda: _check_database(is_available),
+        timeout=DATABASE_WAIT_SECONDS,
+        healthy_ttl=1,
+        unhealthy_ttl=1,
     ),
     # Once true, never checked again.
     "migrations": HealthCheckCache(
-        _migrations_are_applied,
+        lambda: _check_database(lambda: not has_missing_migrations(connection)),
         timeout=DATABASE_WAIT_SECONDS,
         healthy_ttl=math.inf,
         unhealthy_ttl=3,
