@@ -170,16 +170,12 @@ def send_expiry_notices() -> None:
         expires_at__lte=timezone.now() + EXPIRY_NOTICE, expiry_announced_at=None, replaced_by=None
     )
     for key in due.select_related("account"):
-        _send_expiry_notice(key)
-
-
-@transaction.atomic
-def _send_expiry_notice(key: ApiKey) -> None:
-    unannounced = ApiKey.objects.filter(pk=key.pk, expiry_announced_at=None)
-    if unannounced.update(expiry_announced_at=timezone.now()) and key.account.is_open:
-        emails.queue_key_expires(key=key)
-        data = {"id": key.public_id, "expires_at": key.expires_at}
-        record_event(key.account, event_types.KEY_EXPIRING, data)
+        with transaction.atomic():
+            unannounced = ApiKey.objects.filter(pk=key.pk, expiry_announced_at=None)
+            if unannounced.update(expiry_announced_at=timezone.now()) and key.account.is_open:
+                emails.queue_key_expires(key=key)
+                data = {"id": key.public_id, "expires_at": key.expires_at}
+                record_event(key.account, event_types.KEY_EXPIRING, data)
 
 
 def record_expired_keys(*, is_stopping: Callable[[], bool]) -> None:

@@ -193,11 +193,9 @@ def _examples(response: Node, components: Node) -> list[tuple[str, str]]:
         for content in response["content"].values()
         for name, example in content.get("examples", {}).items()
     }
-    return [
-        (example.get("summary", name), format_example(example["value"]))
-        for name, example in resolved.items()
-    ]
-
-
-def format_example(value: object) -> str:
-    return value if isinstance(value, str) else json.dumps(value, indent=2, ensure_ascii=False)
+    texts = []
+    for name, example in resolved.items():
+        value = example["value"]
+        text = value if isinstance(value, str) else json.dumps(value, indent=2, ensure_ascii=False)
+        texts.append((example.get("summary", name), text))
+    return texts

@@ -222,28 +222,20 @@ def complete_schema(result: Node, **_: object) -> Node:
     }
     components["examples"], components["responses"] = {}, {}
     for schema in components["schemas"].values():
-        _remove_enum_ids(schema)
+        for field in schema.get("properties", {}).values():
+            # A note of drf-spectacular to its own hook, which would give each enum a schema.
+            field.pop("x-spec-enum-id", None)
     operations = [one for methods in result["paths"].values() for one in methods.values()]
     for operation in operations:
         for status, response in operation["responses"].items():
-            _refer_to_headers(status, response)
+            names = [*HEADER_SCHEMAS, *STATUS_HEADER_SCHEMAS.get(status, {})]
+            refs = {name: {"$ref": f"#/components/headers/{name}"} for name in names}
+            response["headers"] = {**refs, **response.get("headers", {})}
             if not is_success(status):
                 components["examples"] |= _refer_to_examples(response)
         _forbid_unknown_fields(operation, components["schemas"])
     _share_errors(operations, components["responses"])
     return result
-
-
-def _remove_enum_ids(schema: Node) -> None:
-    """Remove drf-spectacular's notes to its own hook, which would give each enum a schema."""
-    for field in schema.get("properties", {}).values():
-        field.pop("x-spec-enum-id", None)
-
-
-def _refer_to_headers(status: str, response: Node) -> None:
-    names = [*HEADER_SCHEMAS, *STATUS_HEADER_SCHEMAS.get(status, {})]
-    refs = {name: {"$ref": f"#/components/headers/{name}"} for name in names}
-    response["headers"] = {**refs, **response.get("headers", {})}
 
 
 def _refer_to_examples(response: Node) -> Node:

@@ -36,18 +36,14 @@ MAX_OPEN_FILES = 65_536
 def main() -> int:
     # Only the user who runs this may read the database, emails and secrets.
     os.umask(0o077)
-    _allow_many_connections()
+    # The usual limit of open files is too low.
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    soft = MAX_OPEN_FILES if hard == resource.RLIM_INFINITY else min(MAX_OPEN_FILES, hard)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
     if status := _start(PREPARE).wait():
         return status
     configure_logging()
     return Supervisor().run()
-
-
-def _allow_many_connections() -> None:
-    """Raise the limit of open files, whose usual default is too low."""
-    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    soft = MAX_OPEN_FILES if hard == resource.RLIM_INFINITY else min(MAX_OPEN_FILES, hard)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
 class Worker:

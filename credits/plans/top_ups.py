@@ -10,19 +10,16 @@ from runtime.dates import midnight
 
 def top_up_if_due(subscription: Subscription) -> None:
     """Raise the balance once, even after missed months. The caller has locked the account."""
-    if not subscription.plan.is_free or not _is_due(subscription):
+    today = timezone.now().date()
+    # A date too far ahead means that the clock was ahead.
+    is_current = today < subscription.topped_up_until <= today + MAX_MONTH
+    if not subscription.plan.is_free or is_current:
         return
-    period = period_containing(timezone.now().date(), subscription.started_on)
+    period = period_containing(today, subscription.started_on)
     if subscription.gets_top_ups and not _had_sign_up_credits(subscription.account, period):
         _raise_balance(subscription, period)
     subscription.topped_up_until = period.end
     subscription.save(update_fields=["topped_up_until"])
-
-
-def _is_due(subscription: Subscription) -> bool:
-    """A date too far ahead means that the clock was ahead."""
-    today = timezone.now().date()
-    return not today < subscription.topped_up_until <= today + MAX_MONTH
 
 
 def _raise_balance(subscription: Subscription, period: Period) -> None:

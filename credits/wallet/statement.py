@@ -32,7 +32,9 @@ class MonthlyStatement:
 def monthly_statement(account: Account, first: date) -> MonthlyStatement:
     """Held credits count until they are charged."""
     end = next_month(first)
-    opening = balance = _balance_before(account, first)
+    # Subtract later movements, in one statement so that they match the balance.
+    wallet: Any = Wallet.objects.with_totals(since=first).get(account=account)
+    opening = balance = int(wallet.owned - wallet.ledger_total + wallet.usage_total)
     lines = []
     for day, at, description, amount, order in _movements(account, first, end):
         balance += amount
@@ -68,9 +70,3 @@ def _movements(account: Account, first: date, end: date) -> list[Movement]:
     ]
     # The usage of a day comes last.
     return sorted(movements, key=lambda m: (m[0], m[1] or midnight(m[0] + timedelta(days=1))))
-
-
-def _balance_before(account: Account, day: date) -> int:
-    """Subtract later movements, in one statement so that they match the balance."""
-    wallet: Any = Wallet.objects.with_totals(since=day).get(account=account)
-    return int(wallet.owned - wallet.ledger_total + wallet.usage_total)

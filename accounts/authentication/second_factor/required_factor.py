@@ -58,7 +58,11 @@ class RequiredFactorMiddleware:
             return None
         name = match.view_name
         if not request.must_add_factor:
-            _take_next_page(request, name)
+            # Offer to continue to the wanted page, until the user opens another one.
+            if name in _LAST_PAGES:
+                request.continue_to = request.session.get(NEXT_SESSION_KEY, "")
+            elif name not in _OPEN_VIEWS:
+                request.session.pop(NEXT_SESSION_KEY, None)
             return None
         own = request.membership and request.membership.public_id
         is_leaving = name == "accounts:remove-member" and kwargs.get("membership_id") == own
@@ -70,11 +74,3 @@ class RequiredFactorMiddleware:
         elif request.headers.get("Sec-Fetch-Mode", "navigate") == "navigate":
             request.session[NEXT_SESSION_KEY] = request.get_full_path()
         return redirect(PAGE)
-
-
-def _take_next_page(request: SiteRequest, name: str) -> None:
-    """Offer to continue to the wanted page, until the user opens another one."""
-    if name in _LAST_PAGES:
-        request.continue_to = request.session.get(NEXT_SESSION_KEY, "")
-    elif name not in _OPEN_VIEWS:
-        request.session.pop(NEXT_SESSION_KEY, None)
