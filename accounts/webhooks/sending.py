@@ -4,7 +4,10 @@ import time
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cache
-from http.client import HTTPException
+from http.client import HTTPException, HTTPResponse
+from io import BufferedReader, RawIOBase
+from socket import socket
+from typing import Any
 from urllib.parse import urlsplit
 
 from django.conf import settings
@@ -23,6 +26,8 @@ logger = logging.getLogger(__name__)
 # For all of an attempt. It ends slow responses only in a process that gevent has patched.
 ATTEMPT_SECONDS = 15
 MAX_READ_BYTES, MAX_STORED_BYTES = 64 * 1024, 1024
+# With headers and the lengths of chunks.
+MAX_RECEIVED_BYTES = 4 * MAX_READ_BYTES
 # What DeliveryAttempt.error means.
 ERRORS = {
     "timeout": "No complete response within 15 seconds",
@@ -70,10 +75,43 @@ def send(delivery: Delivery) -> Outcome:
         # The error says how far the attempt came.
         pass
     except Exception:
-        logger.exception("Sending a webhook failed")
-        outcome.error = "internal"
+        # http.client also raises ValueError about what it can't parse.
+        if outcome.error != "incomplete":
+            logger.exception("Sending a webhook failed")
+            outcome.error = "internal"
     outcome.duration_ms = int(1000 * (time.monotonic() - started))
     return outcome
+
+
+class _LimitedFile(RawIOBase):
+    def __init__(self, connection: socket) -> None:
+        self._file, self._left = connection.makefile("rb", buffering=0), MAX_RECEIVED_BYTES
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int | None:
+        if not self._left:
+            raise HTTPException("The response is too long")
+        received = self._file.readinto(memoryview(buffer)[: self._left])
+        self._left -= received or 0
+        return received
+
+    def close(self) -> None:
+        self._file.close()
+        super().close()
+
+
+class _LimitedResponse(HTTPResponse):
+    """Bound what http.client reads without a limit: 1xx responses, chunks of length -1, trailers.
+
+    While a receiver sends faster than they are parsed, no other greenlet runs, not even Timeout's.
+    """
+
+    def __init__(self, sock: socket, *args: Any, **kwargs: Any) -> None:
+        super().__init__(sock, *args, **kwargs)
+        self.fp.close()
+        self.fp = BufferedReader(_LimitedFile(sock))
 
 
 def event_headers(event: Event, at: datetime, signature: str) -> dict[str, str]:
@@ -136,6 +174,7 @@ def _open_connection(target: Target) -> HTTPConnection:
         )
     else:
         connection = HTTPConnection(host, port, timeout=ATTEMPT_SECONDS)
+    connection.response_class = _LimitedResponse
     if settings.WEBHOOK_PROXY:
         connection.set_tunnel(target.address, target.port)
     return connection

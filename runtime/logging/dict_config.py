@@ -35,6 +35,8 @@ def log_settings(
             "django.security": {"level": "CRITICAL"},
             # It warns about each HEAD response.
             "gunicorn.http.wsgi": {"level": "ERROR"},
+            # It warns about headers, with the URL, which is a customer's secret.
+            "urllib3": {"level": "ERROR"},
             # It logs the letters of names on invoices.
             "fontTools": {"level": "WARNING"},
         },

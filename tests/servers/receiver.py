@@ -65,6 +65,19 @@ def drip(head: bytes) -> Behavior:
     return behavior
 
 
+def flood(head: bytes, unit: bytes, size: int = 64 << 20) -> Behavior:
+    """Send the head of a response, then repeat the unit as fast as the caller reads."""
+    block = unit * (65536 // len(unit))
+
+    def behavior(handler: "Handler") -> None:
+        handler.wfile.write(head)
+        while handler.server.receiver.flooded < size:
+            handler.wfile.write(block)
+            handler.server.receiver.flooded += len(block)
+
+    return behavior
+
+
 @dataclass
 class Receiver:
     port: int = 0
@@ -73,6 +86,8 @@ class Receiver:
     # Requests that have no response yet, and the most there were.
     in_progress: int = 0
     most_in_progress: int = 0
+    # Bytes that a flood could send.
+    flooded: int = 0
     ended: threading.Event = field(default_factory=threading.Event)
     lock: threading.Lock = field(default_factory=threading.Lock)
 

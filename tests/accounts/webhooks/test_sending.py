@@ -18,7 +18,8 @@ from accounts.webhooks.sending import ERRORS, Outcome, _tls_context, send
 from runtime.encryption import decrypt
 from tests.servers.connect_proxy import connect_proxy
 from tests.servers.dns import FakeDns
-from tests.servers.receiver import Behavior, Receiver, receiver, respond, write_raw
+from tests.servers.receiver import Behavior, Receiver, flood, receiver, respond, write_raw
+from tests.support.log_records import LogCapture
 
 NAME = "hooks.shop.example"
 BODY = '{"id":"evt_1","type":"webhook.test"}'
@@ -82,6 +83,11 @@ def test_request_has_the_documented_headers_and_a_valid_signature(
             "incomplete",
             200,
         ),
+        (
+            write_raw(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n-5\r\nbody"),
+            "incomplete",
+            200,
+        ),
         (write_raw(b"HTTP/1.1 999999 OK\r\n\r\n"), "incomplete", None),
         (write_raw(b"HTTP/1.1 200 OK\r\n" + b"A: b\r\n" * 200), "incomplete", None),
         (write_raw(b"HTTP/1.1 200 OK\r\nA: " + b"b" * 100_000), "incomplete", None),
@@ -118,6 +124,33 @@ def test_only_the_start_of_a_response_is_read_and_stored_as_text() -> None:
         assert len(outcome.response) <= 1024
         assert all(letter.isprintable() or letter == "\n" for letter in outcome.response)
     assert outcome.response == "\ufffd\ufffd[31m\ufffd\ufffd\ufffd\ufffd<b>\n"
+
+
+_CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+
+
+@pytest.mark.parametrize(
+    ("head", "unit"),
+    [
+        (b"", b"HTTP/1.1 100 Continue\r\n\r\n"),
+        (_CHUNKED + b"0\r\n", b"a: b\r\n"),
+        (_CHUNKED + b"-1\r\n", b"a"),
+        (_CHUNKED, b"1;" + b"a" * 60_000 + b"\r\na\r\n"),
+        (b"HTTP/1.1 200 OK\r\n", b"a: " + b"b" * 60_000 + b"\r\n"),
+    ],
+)
+def test_endless_response_is_not_read_to_its_end(head: bytes, unit: bytes) -> None:
+    """A socket that always has data yields to no timeout and no other attempt."""
+    with receiver(flood(head, unit)) as shop:
+        assert send_to(shop.url).error == "incomplete"
+    # Some is in the buffers of the sockets.
+    assert shop.flooded < 32 << 20
+
+
+def test_invalid_headers_put_no_url_into_the_log(records: LogCapture) -> None:
+    with receiver(write_raw(b"HTTP/1.1 200 OK\r\nno colon\r\n\r\n")) as shop:
+        assert send_to(f"{shop.url}/a-secret-path").error == ""
+    assert "secret" not in records.text
 
 
 def test_retry_after_is_returned() -> None:
