@@ -264,7 +264,7 @@ REFUSALS: dict[str, ApiRefusal] = {
         "rate_limit_error",
         "Too many requests. Wait for the number of seconds in the Retry-After header.",
         "Within a minute, more requests arrived than the account, the key or, without a valid "
-        "key, the IP address may send. Lists have limits per hour and day: see the message.",
+        "key, the IP address may send. Lists and webhooks have other limits: see the message.",
         "Wait for the number of seconds in the Retry-After header, then retry. To stay below the "
         "limit, read X-RateLimit-Remaining.",
     ),

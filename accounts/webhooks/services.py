@@ -4,12 +4,21 @@ from datetime import UTC, datetime, timedelta
 from typing import TypedDict, Unpack
 
 from django.db import transaction
+from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
 from accounts.actor import Actor
 from accounts.events import record_event
 from accounts.events.declared import WEBHOOK_TEST
-from accounts.models import Account, Delivery, DisabledReason, Event, WebhookEndpoint
+from accounts.models import (
+    Account,
+    AuditEntry,
+    Delivery,
+    DeliveryAttempt,
+    DisabledReason,
+    Event,
+    WebhookEndpoint,
+)
 from accounts.webhooks import keys
 from accounts.webhooks.targets import (
     RefusedTarget,
@@ -19,6 +28,10 @@ from accounts.webhooks.targets import (
 )
 
 MAX_WEBHOOKS = 10
+# Of an account. A URL can lead to a server of others, which these requests must not flood.
+MAX_TESTS, MAX_REPLAYS, LIMIT_WINDOW = 10, 60, timedelta(minutes=1)
+# Of a delivery with its replays. Responses list them all.
+MAX_ATTEMPTS = 50
 # How long the keys from before a rotation can stay valid.
 GRACE_PERIODS = (timedelta(0), timedelta(hours=1), timedelta(hours=24), timedelta(days=7))
 
@@ -42,6 +55,17 @@ class UrlRefused(WebhookChangeRefused):
 class EndpointIsDisabled(WebhookChangeRefused):
     def __init__(self) -> None:
         super().__init__("This webhook is disabled. Enable it first.")
+
+
+class HasTooManyAttempts(WebhookChangeRefused):
+    def __init__(self) -> None:
+        super().__init__(f"This delivery had {MAX_ATTEMPTS} attempts, the maximum.")
+
+
+class LimitReached(WebhookChangeRefused):
+    def __init__(self, what: str, limit: int, ends: datetime) -> None:
+        self.what, self.limit, self.ends = f"{what} {limit} times per minute", limit, ends
+        super().__init__(f"You can {self.what}. Try again in a minute.")
 
 
 class AccountIsClosed(WebhookChangeRefused):
@@ -147,6 +171,7 @@ def delete_endpoint(*, endpoint: WebhookEndpoint, actor: Actor) -> None:
 @transaction.atomic
 def send_test(*, endpoint: WebhookEndpoint, actor: Actor) -> Event:
     _lock(endpoint, must_be_enabled=True)
+    _check_limit(endpoint, "webhook.tested", "send a test event", MAX_TESTS)
     data = {"webhook": endpoint.public_id}
     event = record_event(endpoint.account, WEBHOOK_TEST, data, endpoint=endpoint)
     if event is None:
@@ -158,6 +183,9 @@ def send_test(*, endpoint: WebhookEndpoint, actor: Actor) -> Event:
 @transaction.atomic
 def replay_delivery(*, delivery: Delivery, actor: Actor) -> None:
     _lock(delivery.endpoint, must_be_enabled=True)
+    _check_limit(delivery.endpoint, "webhook.replayed", "replay deliveries", MAX_REPLAYS)
+    if delivery.delivery_attempts.count() >= MAX_ATTEMPTS:
+        raise HasTooManyAttempts
     Delivery.objects.filter(pk=delivery.pk).replay()
     actor.record("webhook.replayed", f"{delivery.endpoint}: {delivery.event.public_id}")
 
@@ -166,11 +194,25 @@ def replay_delivery(*, delivery: Delivery, actor: Actor) -> None:
 def replay_failed(*, endpoint: WebhookEndpoint, since: datetime, actor: Actor) -> int:
     """Return how many deliveries were replayed."""
     _lock(endpoint, must_be_enabled=True)
-    replayed = endpoint.deliveries.failed().filter(event__created_at__gte=since).replay()
+    _check_limit(endpoint, "webhook.replayed", "replay deliveries", MAX_REPLAYS)
+    attempts = DeliveryAttempt.objects.filter(delivery=OuterRef("pk")).order_by()
+    failed = endpoint.deliveries.failed().filter(event__created_at__gte=since)
+    replayed = failed.exclude(Exists(attempts[MAX_ATTEMPTS - 1 :])).replay()
     if replayed:
         start = f"{since.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
         actor.record("webhook.replayed", f"{endpoint}: {replayed} failed since {start}")
     return replayed
+
+
+def _check_limit(endpoint: WebhookEndpoint, action: str, what: str, limit: int) -> None:
+    """Each action has an audit entry. Calls for several endpoints may exceed the limit a little."""
+    now = timezone.now()
+    entries = AuditEntry.objects.filter(
+        account=endpoint.account_id, action=action, at__range=(now - LIMIT_WINDOW, now)
+    )
+    times = list(entries.order_by("-at").values_list("at", flat=True)[:limit])
+    if len(times) == limit:
+        raise LimitReached(what, limit, times[-1] + LIMIT_WINDOW)
 
 
 def _refuse_target(url: str) -> None:

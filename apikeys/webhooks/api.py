@@ -9,7 +9,7 @@ from rest_framework.response import Response
 from accounts.models import Account, Delivery, WebhookEndpoint
 from accounts.webhooks import services
 from apikeys.actor import Actor
-from apikeys.errors import ApiError, unauthorized
+from apikeys.errors import ApiError, limit_exceeded, unauthorized
 from apikeys.request import ApiRequest
 from apikeys.rest.request_body import invalid_field, read_object, refuse_unknown_fields
 from apikeys.rest.responses import ApiResponse, json_response
@@ -79,6 +79,12 @@ class WebhooksApiView(ApiView):
                 exc = ApiError("too_many_webhooks", str(exc), details=details)
             case services.EndpointIsDisabled():
                 exc = ApiError("invalid_state", str(exc), details={"state": "disabled"})
+            case services.HasTooManyAttempts():
+                exc = ApiError(
+                    "invalid_state", str(exc), details={"attempts": services.MAX_ATTEMPTS}
+                )
+            case services.LimitReached(what=what, limit=limit, ends=ends):
+                exc = limit_exceeded(what, limit=limit, window=services.LIMIT_WINDOW, ends=ends)
             case services.AccountIsClosed():
                 exc = unauthorized("api_key_revoked")
             case WebhookEndpoint.DoesNotExist() | Delivery.DoesNotExist():

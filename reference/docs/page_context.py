@@ -11,7 +11,7 @@ from django.utils.text import get_text_list
 from accounts.events.types import event_types
 from accounts.webhooks.data import EVENT_RETENTION
 from accounts.webhooks.sending import ERRORS
-from accounts.webhooks.services import MAX_WEBHOOKS
+from accounts.webhooks.services import MAX_ATTEMPTS, MAX_REPLAYS, MAX_TESTS, MAX_WEBHOOKS
 from apikeys import crypto
 from apikeys.errors import REFUSALS, SAMPLE_DETAILS, ApiRefusal
 from apikeys.forms import GRACE_LABELS, LIFETIMES, MAX_NETWORKS
@@ -100,6 +100,9 @@ _NUMBERS: dict[str, object] = {
     "feedback_per_day": FEEDBACK_PER_DAY,
     "max_feedback_kilobytes": max_body_bytes("/v1/validations/val/feedback") // 1024,
     "event_days": EVENT_RETENTION.days,
+    "max_tests": MAX_TESTS,
+    "max_replays": MAX_REPLAYS,
+    "max_attempts": MAX_ATTEMPTS,
     "max_webhooks": MAX_WEBHOOKS,
     "attempt_errors": ERRORS.items(),
     "window": WINDOW_SECONDS,

@@ -3,6 +3,7 @@
 from datetime import timedelta
 
 import pytest
+import time_machine
 from django.utils import timezone
 
 from accounts.actor import Actor
@@ -235,3 +236,54 @@ def test_closed_account_creates_and_tests_nothing(actor: Actor) -> None:
     with pytest.raises(services.AccountIsClosed):
         services.send_test(endpoint=endpoint, actor=actor)
     assert (audited("created"), audited("tested")) == ([str(endpoint)], [])
+
+
+@pytest.mark.anywhere
+def test_tests_and_replays_are_limited_per_account_and_minute(actor: Actor) -> None:
+    """The URL may be that of a server that isn't the customer's."""
+    endpoints = [create(actor)[0] for _ in range(2)]
+    delivery = make_delivery(endpoints[0], DeliveryState.DELIVERED)
+    failed = make_delivery(endpoints[0], DeliveryState.FAILED)
+
+    def replay_failed(endpoint: WebhookEndpoint) -> None:
+        since = timezone.now() - timedelta(hours=1)
+        services.replay_failed(endpoint=endpoint, since=since, actor=actor)
+
+    def test(number: int) -> None:
+        services.send_test(endpoint=endpoints[number % 2], actor=actor)
+
+    def replay(number: int) -> None:
+        services.replay_delivery(delivery=delivery, actor=actor)
+
+    with time_machine.travel(timezone.now(), tick=False) as clock:
+        for call, limit in ((test, services.MAX_TESTS), (replay, services.MAX_REPLAYS)):
+            for number in range(limit):
+                call(number)
+            for number in range(2):
+                with pytest.raises(services.LimitReached, match=f"{limit} times per minute"):
+                    call(number)
+        with pytest.raises(services.LimitReached):
+            replay_failed(endpoints[0])
+        assert (len(audited("tested")), len(audited("replayed"))) == (10, 60)
+        clock.shift(61)
+        test(0)
+        replay(0)
+        replay_failed(endpoints[0])
+    failed.refresh_from_db()
+    assert failed.state == DeliveryState.WAITING
+
+
+@pytest.mark.anywhere
+def test_delivery_with_the_most_attempts_is_not_replayed(actor: Actor) -> None:
+    endpoint, _ = create(actor)
+    often, once = (make_delivery(endpoint, DeliveryState.FAILED) for _ in range(2))
+    for delivery, attempts in ((often, services.MAX_ATTEMPTS), (once, services.MAX_ATTEMPTS - 1)):
+        DeliveryAttempt.objects.bulk_create(
+            DeliveryAttempt(delivery=delivery, at=timezone.now(), duration_ms=1)
+            for _ in range(attempts)
+        )
+    with pytest.raises(services.HasTooManyAttempts, match="50 attempts"):
+        services.replay_delivery(delivery=often, actor=actor)
+    since = timezone.now() - timedelta(hours=1)
+    assert services.replay_failed(endpoint=endpoint, since=since, actor=actor) == 1
+    assert set(Delivery.objects.due()) == {once}

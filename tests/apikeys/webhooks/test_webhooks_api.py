@@ -6,6 +6,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 import pytest
+import time_machine
 from django.utils import timezone
 
 from accounts.events.types import types_by_name
@@ -20,7 +21,7 @@ from accounts.models import (
 )
 from accounts.models.webhooks import DeliveryState
 from accounts.webhooks.keys import public_key
-from accounts.webhooks.services import MAX_WEBHOOKS
+from accounts.webhooks.services import MAX_ATTEMPTS, MAX_TESTS, MAX_WEBHOOKS
 from apikeys.services import create_key
 from runtime.encryption import decrypt
 from tests.servers.dns import FakeDns
@@ -245,6 +246,27 @@ def test_one_delivery_or_all_failed_ones_are_replayed(caller: ApiClient) -> None
     response = call(caller, "POST", f"{path}/replay", since)
     assert (response.status_code, response.json()) == (202, {"replayed": 1})
     assert {*Delivery.objects.due()} == {*made[1:]}
+
+
+def test_too_many_tests_and_replays_are_refused(caller: ApiClient) -> None:
+    path = f"/{create(caller)['id']}"
+    delivery = make_delivery(path[1:])
+    attempts = [DeliveryAttempt(delivery=delivery, at=timezone.now(), duration_ms=1)]
+    DeliveryAttempt.objects.bulk_create(attempts * MAX_ATTEMPTS)
+    refused = call(caller, "POST", f"{path}/deliveries/{delivery.public_id}/replay")
+    assert refusal(refused)[:2] == (409, "invalid_state")
+    assert refused.json()["error"]["details"] == {"attempts": 50}
+    with time_machine.travel(timezone.now(), tick=False):
+        for _ in range(MAX_TESTS):
+            assert call(caller, "POST", f"{path}/test").status_code == 202
+        refused = call(caller, "POST", f"{path}/test")
+    *error, message = refusal(refused)
+    assert error == [429, "rate_limit_exceeded", None]
+    assert message.startswith("You can send a test event 10 times per minute. Try again at ")
+    details = refused.json()["error"]["details"]
+    assert (details["limit"], details["window"]) == (10, 60)
+    assert refused.headers["Retry-After"] == str(details["retry_after"])
+    assert Event.objects.filter(type="webhook.test").count() == MAX_TESTS
 
 
 def test_other_accounts_webhooks_do_not_exist(caller: ApiClient, stranger: User) -> None:
