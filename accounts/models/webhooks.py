@@ -137,6 +137,10 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
     def due(self) -> "DeliveryQuerySet":
         return self.filter(state=DeliveryState.WAITING, next_attempt_at__lte=timezone.now())
 
+    def lock(self) -> None:
+        """Call this before deleting them. Otherwise, an attempt may be stored between both."""
+        list(self.select_for_update().order_by("pk").values_list("pk"))
+
     def failed(self) -> "DeliveryQuerySet":
         return self.filter(state=DeliveryState.FAILED)
 

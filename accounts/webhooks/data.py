@@ -3,10 +3,10 @@
 from datetime import timedelta
 
 import orjson
+from django.db import transaction
 from django.utils import timezone
 
-from accounts.models import Account, Event, WebhookEndpoint
-from runtime.database.batches import delete_in_batches
+from accounts.models import Account, Delivery, Event, WebhookEndpoint
 
 EVENT_RETENTION = timedelta(days=30)
 # Each may have ten deliveries with ten attempts.
@@ -16,7 +16,11 @@ DELETED_AT_A_TIME = 200
 def delete_old_events() -> None:
     """Delete old events with their deliveries, unless nothing has numbered them yet."""
     old = Event.objects.filter(created_at__lt=timezone.now() - EVENT_RETENTION)
-    delete_in_batches(old.exclude(number=None).order_by("created_at"), DELETED_AT_A_TIME)
+    old = old.exclude(number=None).order_by("created_at")
+    while pks := list(old.values_list("pk", flat=True)[:DELETED_AT_A_TIME]):
+        with transaction.atomic():
+            Delivery.objects.filter(event__in=pks).lock()
+            Event.objects.filter(pk__in=pks).delete()
 
 
 def delete_events_and_endpoints(*, account: Account) -> None:

@@ -165,6 +165,7 @@ def rotate_endpoint(*, endpoint: WebhookEndpoint, keep_old_for: timedelta, actor
 def delete_endpoint(*, endpoint: WebhookEndpoint, actor: Actor) -> None:
     locked = _lock(endpoint)
     actor.record("webhook.deleted", str(locked))
+    locked.deliveries.lock()
     locked.delete()
 
 

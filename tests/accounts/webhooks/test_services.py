@@ -1,9 +1,12 @@
 """Creating, changing, rotating and testing webhooks, and replaying deliveries."""
 
+import time
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
 import pytest
 import time_machine
+from django.db import connection, transaction
 from django.utils import timezone
 
 from accounts.actor import Actor
@@ -20,7 +23,10 @@ from accounts.models import (
 from accounts.models.webhooks import DeliveryState
 from accounts.services import open_account
 from accounts.webhooks import services
+from accounts.webhooks.data import delete_old_events
+from accounts.webhooks.delivery import store_outcome
 from accounts.webhooks.keys import public_key
+from accounts.webhooks.sending import Outcome
 from runtime.encryption import decrypt
 from tests.conftest import make_user
 from tests.servers.dns import FakeDns, servfail
@@ -287,3 +293,45 @@ def test_delivery_with_the_most_attempts_is_not_replayed(actor: Actor) -> None:
     since = timezone.now() - timedelta(hours=1)
     assert services.replay_failed(endpoint=endpoint, since=since, actor=actor) == 1
     assert set(Delivery.objects.due()) == {once}
+
+
+@pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite has one writer")
+@pytest.mark.parametrize("deletes_event", [False, True])
+def test_outcome_that_is_being_stored_does_not_fail_a_deletion(
+    fresh_database: None, deletes_event: bool
+) -> None:
+    owner = make_user("owner@shop.example")
+    actor = Actor(open_account(user=owner), user=owner)
+    endpoint, _ = create(actor)
+    delivery = make_delivery(endpoint, DeliveryState.WAITING, hours=24 * 31)
+    Event.objects.update(number=1)
+
+    def delete(number: int) -> None:
+        if deletes_event:
+            delete_old_events()
+        else:
+            services.delete_endpoint(endpoint=endpoint, actor=actor)
+
+    with ThreadPoolExecutor(1) as thread:
+        with transaction.atomic():
+            store_outcome(delivery, Outcome(error=""), was_failing=False)
+            results = thread.submit(run_concurrently, 1, delete)
+            wait_for_lock()
+        assert results.result() == [None]
+    assert not Delivery.objects.exists()
+    assert not DeliveryAttempt.objects.exists()
+
+
+def wait_for_lock() -> None:
+    deadline = time.monotonic() + 60
+    with connection.cursor() as cursor:
+        is_waiting = False
+        while not is_waiting:
+            assert time.monotonic() < deadline
+            # A transaction sees the statistics of its first query again.
+            cursor.execute("SELECT pg_stat_clear_snapshot()")
+            cursor.execute(
+                "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' "
+                "AND datname = current_database()"
+            )
+            is_waiting = cursor.fetchone() is not None
