@@ -41,11 +41,11 @@ parameters = { wait = 0 }
 # A webhook must belong to the account, of which it has few, and its URL must be public.
 [[operations]]
 include-path-regex = "^/v1/webhooks"
-checks.positive_data_acceptance.expected-statuses = ["2xx", "400", "404", "409"]
+checks.positive_data_acceptance.expected-statuses = ["2xx", "400", "404", "409", "429"]
 
 [[operations]]
 include-path-regex = "^/v1/lists"
-checks.positive_data_acceptance.expected-statuses = ["2xx", "400", "404", "409", "410", "422"]
+checks.positive_data_acceptance.expected-statuses = ["2xx", "400", "404", "409", "410", "422", "429"]
 """
 
 
