@@ -45,7 +45,9 @@ checks.positive_data_acceptance.expected-statuses = ["2xx", "400", "404", "409",
 
 [[operations]]
 include-path-regex = "^/v1/lists"
-checks.positive_data_acceptance.expected-statuses = ["2xx", "400", "404", "409", "410", "422", "429"]
+checks.positive_data_acceptance.expected-statuses = [
+    "2xx", "400", "404", "409", "410", "422", "429"
+]
 """
 
 
