@@ -142,7 +142,9 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
         list(self.select_for_update().order_by("pk").values_list("pk"))
 
     def failed(self) -> "DeliveryQuerySet":
-        return self.filter(state=DeliveryState.FAILED)
+        """Return those that failed, for good or until their next attempt."""
+        is_retried = Q(state=DeliveryState.WAITING, tries__gt=0)
+        return self.filter(Q(state=DeliveryState.FAILED) | is_retried)
 
     def replay(self) -> int:
         """Return how many there are. Those that are waiting are attempted now, too."""

@@ -259,7 +259,8 @@ class ReplayFailedView(WebhooksApiView):
     @describe_webhook(
         "replay-failed",
         "Replay failed deliveries",
-        "Sends all events again whose delivery failed and which were recorded since a time.",
+        "Sends all events again that were recorded since a time and whose delivery failed, or is "
+        "waiting for another attempt after a failed one.",
         serializers.ReplayedSerializer,
         request=serializers.FailedSinceSerializer,
         refusals=["invalid_state"],

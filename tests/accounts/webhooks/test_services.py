@@ -204,12 +204,16 @@ def test_replay_sends_the_same_delivery_again(actor: Actor) -> None:
     assert Delivery.objects.get(pk=delivered.pk).tries == 0
     old, new = (make_delivery(endpoint, DeliveryState.FAILED, hours) for hours in (3, 1))
     theirs = make_delivery(other, DeliveryState.FAILED)
+    retried, first = (make_delivery(endpoint, DeliveryState.WAITING) for _ in range(2))
+    later = timezone.now() + timedelta(hours=5)
+    Delivery.objects.filter(pk__in=(retried.pk, first.pk)).update(next_attempt_at=later)
+    Delivery.objects.filter(pk=first.pk).update(tries=0)
     since = timezone.now() - timedelta(hours=2)
-    assert services.replay_failed(endpoint=endpoint, since=since, actor=actor) == 1
+    assert services.replay_failed(endpoint=endpoint, since=since, actor=actor) == 2
     assert services.replay_failed(endpoint=endpoint, since=since, actor=actor) == 0
-    assert {*Delivery.objects.due()} == {delivered, new}
+    assert {*Delivery.objects.due()} == {delivered, new, retried}
     assert {*Delivery.objects.failed()} == {old, theirs}
-    replayed = f"{endpoint}: 1 failed since {since:%Y-%m-%d %H:%M} UTC"
+    replayed = f"{endpoint}: 2 failed since {since:%Y-%m-%d %H:%M} UTC"
     assert audited("replayed") == [f"{endpoint}: {delivered.event.public_id}", replayed]
 
 
