@@ -110,7 +110,8 @@ def rotate_webhook(request: AccountRequest, endpoint_id: str) -> HttpResponse:
                 return redirect(ENDPOINT, endpoint_id)
             secret = services.rotate_endpoint(endpoint=endpoint, actor=actor, **form.cleaned_data)
         return _show_secret(request, endpoint, secret)
-    return render(request, "accounts/rotate_webhook.html", {"form": form, "endpoint": endpoint})
+    context = {"form": form, "endpoint": endpoint, "now": timezone.now()}
+    return render(request, "accounts/rotate_webhook.html", context)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

@@ -137,6 +137,10 @@ def test_rotation_shows_a_new_secret_once_and_does_not_repeat(
     assert public_key(endpoint) == before != old_key
     assert endpoint.old_until and endpoint.old_until > timezone.now() + timedelta(hours=23)
     assert "Old keys" in client.get(path_of(endpoint)).content.decode()
+    rotate = path_of(endpoint, "rotate/")
+    assert "If you rotate now" in client.get(rotate).content.decode()
+    WebhookEndpoint.objects.update(old_until=timezone.now())
+    assert "If you rotate now" not in client.get(rotate).content.decode()
 
 
 def test_keys_and_url_change_only_after_a_recent_second_factor(
