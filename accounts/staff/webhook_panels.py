@@ -12,7 +12,7 @@ def webhooks_panel() -> Panel:
     return Panel(
         "Failing webhooks",
         "No webhook is failing.",
-        columns=("Account", "Host", "State", "Failing since", "Failures"),
+        columns=("Account", "Webhook", "State", "Failing since", "Failures"),
         rows=[[account_cell(endpoint.account), *_cells(endpoint)] for endpoint in oldest],
     )
 
@@ -22,7 +22,7 @@ def account_webhooks_panel(account: Account) -> Panel:
     return Panel(
         "Webhooks",
         "No webhooks.",
-        columns=("Host", "State", "Failing since", "Failures"),
+        columns=("Webhook", "State", "Failing since", "Failures"),
         rows=[_cells(endpoint) for endpoint in account.webhooks.all()],
     )
 
@@ -32,4 +32,4 @@ def _cells(endpoint: WebhookEndpoint) -> list[Cell]:
     state = Cell("Failing", tone="warning") if endpoint.is_failing else Cell("Active")
     if endpoint.disabled_reason:
         state = Cell(endpoint.get_disabled_reason_display(), tone="bad")
-    return [Cell(endpoint.host), state, Cell(endpoint.failing_since), Cell(endpoint.failures)]
+    return [Cell(str(endpoint)), state, Cell(endpoint.failing_since), Cell(endpoint.failures)]
