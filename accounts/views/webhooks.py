@@ -182,7 +182,10 @@ def replay_failed(request: AccountRequest, endpoint_id: str) -> HttpResponse:
     if form.is_valid():
         try:
             count = services.replay_failed(endpoint=endpoint, actor=actor, **form.cleaned_data)
-            messages.success(request, f"Failed deliveries that are sent again: {count:,}")
+            if count:
+                messages.success(request, f"Failed deliveries that are sent again: {count:,}")
+            else:
+                messages.info(request, "No delivery has failed since then.")
         except WebhookChangeRefused as error:
             messages.error(request, str(error))
         return redirect(ENDPOINT, endpoint_id)
