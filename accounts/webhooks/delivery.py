@@ -62,7 +62,8 @@ def store_outcome(delivery: Delivery, outcome: Outcome, *, was_failing: bool) ->
         elif has_failed_long and endpoint.failures >= MIN_FAILURES:
             _disable(endpoint, DisabledReason.FAILING)
         elif until := _asked_to_wait_until(outcome):
-            endpoint.deliveries.due().update(next_attempt_at=until)
+            waiting = endpoint.deliveries.filter(state=DeliveryState.WAITING)
+            waiting.filter(next_attempt_at__lt=until).update(next_attempt_at=until)
 
 
 def _update(delivery: Delivery, **changes: object) -> int:

@@ -115,13 +115,15 @@ def test_retry_after_is_obeyed(
     assert_waits(delivery, timedelta(seconds=seconds), since)
 
 
-def test_retry_after_delays_what_else_is_due_for_the_endpoint(delivery: Delivery) -> None:
-    other, later = make_delivery(delivery.endpoint), make_delivery(delivery.endpoint)
-    later.next_attempt_at = timezone.now() + timedelta(days=2)
-    later.save()
+def test_retry_after_delays_all_earlier_attempts_of_the_endpoint(delivery: Delivery) -> None:
+    other, soon, later = (make_delivery(delivery.endpoint) for _ in range(3))
+    for each, delay in ((soon, timedelta(minutes=5)), (later, timedelta(days=2))):
+        each.next_attempt_at = timezone.now() + delay
+        each.save()
     since = timezone.now()
     store(delivery, 429, retry_after="3600")
-    for each, delay in ((other, timedelta(hours=1)), (later, timedelta(days=2))):
+    hour, days = timedelta(hours=1), timedelta(days=2)
+    for each, delay in ((other, hour), (soon, hour), (later, days)):
         each.refresh_from_db()
         assert_waits(each, delay, since)
     assert other.tries == 0
