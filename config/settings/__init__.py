@@ -234,6 +234,25 @@ WEBHOOK_PROXY = env.web_address("WEBHOOK_PROXY", "") if env.is_set("WEBHOOK_PROX
 if WEBHOOK_PROXY.startswith("https://"):
     env.report("WEBHOOK_PROXY", "must start with http://: the proxy only sees encrypted requests.")
 
+# --- Mailbox checks -------------------------------------------------------------------------------
+
+PROBE_MAILBOX_CHECKS = env.flag("PROBE_MAILBOX_CHECKS", False)
+# The operator's domain: the name of EHLO, and the sender's.
+PROBE_DOMAIN = env.text("PROBE_DOMAIN").lower()
+PROBE_SENDER = env.sender(
+    "PROBE_SENDER", f"probe@{PROBE_DOMAIN or 'localhost'}", name_allowed=False
+)
+# The local address to connect from. Empty: the system decides.
+PROBE_ADDRESS = env.text("PROBE_ADDRESS")
+# SOCKS5 proxies, each an egress with its own pace. Empty: connect directly.
+PROBE_PROXY = env.names("PROBE_PROXY", [])
+# Processes, and concurrent conversations in each.
+PROBE_PROCESSES = env.integer("PROBE_PROCESSES", 1, minimum=0, maximum=64)
+PROBE_WORKERS = env.integer("PROBE_WORKERS", 64, minimum=1, maximum=1_000)
+# Tests ask mail servers at other ports and at loopback addresses.
+PROBE_PORT = env.integer("PROBE_PORT", 25, minimum=1, maximum=65535)
+PROBE_ALLOW_PRIVATE = env.flag("PROBE_ALLOW_PRIVATE", False)
+
 # --- Billing --------------------------------------------------------------------------------------
 
 CURRENCY = currency(env)

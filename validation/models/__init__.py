@@ -3,6 +3,14 @@ from validation.models.feedback import Feedback, FeedbackText
 from validation.models.listed_domains import ListedDomain
 from validation.models.log_entries import LogEntry
 from validation.models.lost_charges import LostCharge
+from validation.models.probes import (
+    AcceptAllDomain,
+    KnownMailbox,
+    MailboxCheckDay,
+    MailHostPace,
+    Probe,
+    UnprobedDomain,
+)
 from validation.models.replays import (
     MAX_FREE_BATCH_REPLAYS,
     MAX_SANDBOX_REPLAYS,
@@ -14,13 +22,19 @@ from validation.models.stored_results import StoredResult
 __all__ = [
     "MAX_FREE_BATCH_REPLAYS",
     "MAX_SANDBOX_REPLAYS",
+    "AcceptAllDomain",
     "AccountDomains",
     "Feedback",
     "FeedbackText",
+    "KnownMailbox",
     "ListedDomain",
     "LogEntry",
     "LostCharge",
+    "MailHostPace",
+    "MailboxCheckDay",
+    "Probe",
     "Replay",
     "ReplayExists",
     "StoredResult",
+    "UnprobedDomain",
 ]

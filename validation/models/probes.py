@@ -1,0 +1,203 @@
+"""Questions to mail servers whether a mailbox exists: docs/design/mailbox-checks.md."""
+
+from datetime import timedelta
+
+from django.db import models
+from django.db.models import Q
+from django.utils import timezone
+
+from accounts.models import Account
+from apikeys.models import ApiKey
+from credits.models import Hold
+from runtime.database.leased_rows import LeasedQuerySet, LeasedRow
+
+
+class ProbeQuerySet(models.QuerySet["Probe"]):
+    def waiting(self) -> "ProbeQuerySet":
+        return self.filter(done_at=None)
+
+    def due(self) -> "ProbeQuerySet":
+        return self.waiting().filter(next_attempt_at__lte=timezone.now())
+
+
+class Probe(models.Model):
+    """A mailbox check that a mail server has to answer.
+
+    Its result is the StoredResult with `result_id`: pending until `done_at`, then final.
+    """
+
+    result_id = models.CharField("result ID", max_length=30, unique=True)
+    account = models.ForeignKey(
+        Account, on_delete=models.CASCADE, related_name="probes", db_index=False
+    )
+    # Null for the playground.
+    key = models.ForeignKey(
+        ApiKey, null=True, on_delete=models.CASCADE, related_name="+", db_index=False
+    )
+    hold = models.ForeignKey(
+        Hold, null=True, on_delete=models.SET_NULL, related_name="+", db_index=False
+    )
+    request_id = models.CharField(max_length=64)
+    batch_id = models.CharField(max_length=30, blank=True)
+    # Encrypted, and erased when the check is done.
+    email = models.TextField(blank=True)
+    address_hash = models.CharField(max_length=32)
+    domain = models.CharField(max_length=255)
+    # The registrable domain of the mail host that is asked first, and the address we ask from.
+    organization = models.CharField("mail organization", max_length=255)
+    egress = models.CharField(max_length=100)
+    # Conversations so far. A host that greylists is asked again from the same egress.
+    tries = models.PositiveSmallIntegerField(default=0)
+    next_attempt_at = models.DateTimeField(null=True, default=timezone.now)
+    # When the check ends as unknown.
+    ends_at = models.DateTimeField()
+    created_at = models.DateTimeField(default=timezone.now)
+    done_at = models.DateTimeField(null=True)
+    reason = models.CharField(max_length=40, blank=True)
+    # A response said that the check is pending, so its end is an event.
+    is_announced = models.BooleanField(default=False)
+
+    objects = ProbeQuerySet.as_manager()
+
+    class Meta:
+        verbose_name = "mailbox check"
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(done_at=None, next_attempt_at__isnull=False)
+                | Q(done_at__isnull=False, next_attempt_at=None, email=""),
+                name="probe_has_a_next_attempt_until_done",
+            )
+        ]
+        indexes = [
+            models.Index(
+                fields=["organization", "egress", "next_attempt_at"],
+                condition=Q(done_at=None),
+                name="probe_waiting",
+            ),
+            models.Index(fields=["account", "domain", "created_at"], name="probe_by_domain"),
+            models.Index(fields=["address_hash"], name="probe_by_address"),
+            models.Index(fields=["created_at"], name="probe_by_age"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.result_id} at {self.organization}"
+
+
+class MailHostPaceQuerySet(LeasedQuerySet["MailHostPace"]):
+    def due(self) -> "MailHostPaceQuerySet":
+        """Return those with due probes, and leave out those that are cooling down or off."""
+        now = timezone.now()
+        due = Probe.objects.due().filter(
+            organization=models.OuterRef("organization"), egress=models.OuterRef("egress")
+        )
+        ready = self.filter(Q(cooling_until=None) | Q(cooling_until__lte=now), is_off=False)
+        return ready.filter(models.Exists(due), next_at__lte=now).order_by("next_at", "pk")
+
+
+class MailHostPace(LeasedRow):
+    """How often we ask a mail organization from one egress address.
+
+    A process leases this row, not a probe, so that the pace holds for all processes together.
+    """
+
+    LEASE = timedelta(minutes=2)
+    START_RATE = 1.0
+
+    organization = models.CharField("mail organization", max_length=255)
+    egress = models.CharField(max_length=100)
+    # Conversations per second.
+    rate = models.FloatField(default=START_RATE)
+    # When the next conversation may start.
+    next_at = models.DateTimeField(default=timezone.now)
+    refusals_in_row = models.PositiveSmallIntegerField(default=0)
+    cooling_until = models.DateTimeField(null=True, blank=True)
+    is_off = models.BooleanField("off", default=False, help_text="Ask none of its mailboxes.")
+    # What it answered in the last seven days or since the row exists, for staff.
+    conversations = models.PositiveIntegerField(default=0)
+    refusals = models.PositiveIntegerField(default=0)
+    last_reply = models.CharField(max_length=200, blank=True)
+    last_reply_at = models.DateTimeField(null=True)
+
+    objects = MailHostPaceQuerySet.as_manager()
+
+    class Meta:
+        verbose_name = "mail organization"
+        constraints = [
+            models.UniqueConstraint(
+                fields=["organization", "egress"], name="one_pace_for_an_egress"
+            ),
+        ]
+        ordering = ["organization", "egress"]
+
+    def __str__(self) -> str:
+        return f"{self.organization} from {self.egress}"
+
+
+class AcceptAllDomain(models.Model):
+    """What a host answered for a domain: to the control name, and when it accepted a mailbox.
+
+    At some providers each customer decides, so it's kept by domain and host.
+    """
+
+    domain = models.CharField(max_length=255)
+    host = models.CharField(max_length=255)
+    # Null: the control was never answered definitely.
+    accepts_all = models.BooleanField(null=True)
+    control_at = models.DateTimeField(null=True)
+    accepted_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["domain", "host"], name="one_row_for_domain_and_host")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.domain} at {self.host}"
+
+
+class KnownMailbox(models.Model):
+    """A definite answer, by the keyed hash of the address. No address can be read from it."""
+
+    address_hash = models.CharField(max_length=32, primary_key=True)
+    reason = models.CharField(max_length=40)
+    # The result's `smtp` object.
+    smtp = models.JSONField()
+    expires_at = models.DateTimeField(db_index=True)
+
+    def __str__(self) -> str:
+        return f"{self.address_hash}: {self.reason}"
+
+
+class UnprobedDomain(models.Model):
+    """A recipient domain, or a mail organization, that is never asked about its mailboxes."""
+
+    class Source(models.TextChoices):
+        STAFF = "staff", "Staff"
+        POSTMASTER = "postmaster", "The domain's postmaster"
+
+    domain = models.CharField(max_length=255, unique=True)
+    source = models.CharField(max_length=10, choices=Source, default=Source.STAFF)
+    note = models.CharField(max_length=200, blank=True, help_text="Why, for your colleagues.")
+    created_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        ordering = ["domain"]
+
+    def __str__(self) -> str:
+        return self.domain
+
+
+class MailboxCheckDay(models.Model):
+    """The number of mailbox checks of an account on a day (UTC), for plans with a daily limit."""
+
+    account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="+", db_index=False)
+    day = models.DateField()
+    number = models.PositiveIntegerField(default=0)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["account", "day"], name="one_number_for_a_day")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.number} on {self.day}"
