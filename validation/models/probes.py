@@ -3,7 +3,7 @@
 from datetime import timedelta
 
 from django.db import models
-from django.db.models import Q
+from django.db.models import Exists, OuterRef, Q
 from django.utils import timezone
 
 from accounts.models import Account
@@ -18,6 +18,13 @@ class ProbeQuerySet(models.QuerySet["Probe"]):
 
     def due(self) -> "ProbeQuerySet":
         return self.waiting().filter(next_attempt_at__lte=timezone.now())
+
+    def in_vain(self) -> "ProbeQuerySet":
+        """Return those that are out of time, or whose host won't be asked in time."""
+        paces = MailHostPace.objects.filter(organization=OuterRef("organization"))
+        paces = paces.filter(Q(is_off=True) | Q(cooling_until__gt=OuterRef("ends_at")))
+        is_refused = Exists(paces.filter(egress=OuterRef("egress")))
+        return self.waiting().filter(Q(ends_at__lte=timezone.now()) | is_refused)
 
 
 class Probe(models.Model):
@@ -84,14 +91,19 @@ class Probe(models.Model):
 
 
 class MailHostPaceQuerySet(LeasedQuerySet["MailHostPace"]):
+    def ensure(self, organization: str, egress: str) -> None:
+        """Create the row of a new organization. Otherwise its probes would wait in vain."""
+        pace = MailHostPace(organization=organization, egress=egress)
+        self.bulk_create([pace], ignore_conflicts=True)
+
     def due(self) -> "MailHostPaceQuerySet":
         """Return those with due probes, and leave out those that are cooling down or off."""
         now = timezone.now()
         due = Probe.objects.due().filter(
-            organization=models.OuterRef("organization"), egress=models.OuterRef("egress")
+            organization=OuterRef("organization"), egress=OuterRef("egress")
         )
         ready = self.filter(Q(cooling_until=None) | Q(cooling_until__lte=now), is_off=False)
-        return ready.filter(models.Exists(due), next_at__lte=now).order_by("next_at", "pk")
+        return ready.filter(Exists(due), next_at__lte=now).order_by("next_at", "pk")
 
 
 class MailHostPace(LeasedRow):
@@ -100,19 +112,22 @@ class MailHostPace(LeasedRow):
     A process leases this row, not a probe, so that the pace holds for all processes together.
     """
 
-    LEASE = timedelta(minutes=2)
-    START_RATE = 1.0
+    # A turn, and the longest conversation.
+    LEASE = timedelta(minutes=3)
+    # Conversations per second.
+    START_RATE, MIN_RATE, RECOVERY = 1.0, 1 / 60, 1.1
+    COOLING, LONG_COOLING = timedelta(minutes=15), timedelta(hours=24)
+    MAX_REFUSALS = 3
 
     organization = models.CharField("mail organization", max_length=255)
     egress = models.CharField(max_length=100)
-    # Conversations per second.
-    rate = models.FloatField(default=START_RATE)
+    rate = models.FloatField("conversations per second", default=START_RATE)
     # When the next conversation may start.
     next_at = models.DateTimeField(default=timezone.now)
     refusals_in_row = models.PositiveSmallIntegerField(default=0)
     cooling_until = models.DateTimeField(null=True, blank=True)
     is_off = models.BooleanField("off", default=False, help_text="Ask none of its mailboxes.")
-    # What it answered in the last seven days or since the row exists, for staff.
+    # For staff.
     conversations = models.PositiveIntegerField(default=0)
     refusals = models.PositiveIntegerField(default=0)
     last_reply = models.CharField(max_length=200, blank=True)
@@ -131,6 +146,31 @@ class MailHostPace(LeasedRow):
 
     def __str__(self) -> str:
         return f"{self.organization} from {self.egress}"
+
+    @property
+    def is_cooling(self) -> bool:
+        return self.cooling_until is not None and self.cooling_until > timezone.now()
+
+    def record(self, reply: str, *, refused_us: bool) -> None:
+        """Count a conversation, slow down after a refusal, and recover after other replies."""
+        now = timezone.now()
+        self.conversations += 1
+        self.last_reply, self.last_reply_at = reply[:200], now
+        if refused_us:
+            self.refusals += 1
+            self.refusals_in_row += 1
+            self.rate = max(self.rate / 2, self.MIN_RATE)
+            is_long = self.refusals_in_row >= self.MAX_REFUSALS
+            self.cooling_until = now + (self.LONG_COOLING if is_long else self.COOLING)
+        else:
+            self.refusals_in_row = 0
+            self.rate = min(self.rate * self.RECOVERY, self.START_RATE)
+        self.save(
+            update_fields=[
+                *("conversations", "last_reply", "last_reply_at", "refusals", "refusals_in_row"),
+                *("rate", "cooling_until"),
+            ]
+        )
 
 
 class AcceptAllDomain(models.Model):
