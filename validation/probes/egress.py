@@ -1,0 +1,44 @@
+from functools import cache
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+from django.conf import settings
+from django.db.models import F
+
+from engine.smtp.connect import Dialer, direct_dialer
+from engine.smtp.socks import Proxy
+from validation.models import MailHostPace, Probe
+from validation.probes.networks import is_allowed
+
+DIRECT = "direct"
+
+
+class Egress(NamedTuple):
+    """An address from which mail servers are asked."""
+
+    name: str
+    dial: Dialer
+
+
+@cache
+def egresses() -> dict[str, Egress]:
+    found = [Egress(_name(url), Proxy(url).connect) for url in settings.PROBE_PROXY]
+    if not found:
+        dialer = direct_dialer(settings.PROBE_ADDRESS, is_allowed=is_allowed)
+        found = [Egress(DIRECT, dialer)]
+    return {egress.name: egress for egress in found}
+
+
+def move_probes() -> None:
+    """Move checks that wait for an egress that is no longer configured to another one."""
+    first = next(iter(egresses()))
+    stranded = Probe.objects.waiting().exclude(egress__in=egresses())
+    for organization in stranded.order_by().values_list("organization", flat=True).distinct():
+        MailHostPace.objects.ensure(organization, first)
+    stranded.update(egress=first)
+
+
+def _name(url: str) -> str:
+    """Leave out the user and password."""
+    parts = urlsplit(url)
+    return f"{parts.hostname}:{parts.port or 1080}"
