@@ -45,7 +45,7 @@ class Finding(NamedTuple):
     dns_cached: bool | None = None
     # `allowed`, `denied` or None. The service sets it; it never changes the verdict.
     account_list: str | None = None
-    # What a mail server answered: engine/smtp/finding.py. None unless a mailbox check was asked for.
+    # Of a mailbox check: engine/smtp/finding.py.
     smtp: Mapping[str, Any] | None = None
 
     @property
