@@ -1,14 +1,10 @@
-import time
-
 from django.db.models import Count, Min
 from django.utils import timezone
 
 from accounts.models import Delivery, Event
 from accounts.models.webhooks import DeliveryState
 from accounts.webhooks.sending import ERRORS
-from runtime.metrics.client import METRICS_ON, Counter, Gauge, initialize
-
-INTERVAL_SECONDS = 15.0
+from runtime.metrics.client import Counter, Gauge, at_intervals, initialize
 
 attempts = Counter(
     "emailvalidation_webhook_attempts",
@@ -39,16 +35,6 @@ seen = Gauge(
 )
 
 
-class _Schedule:
-    next_at = 0.0
-
-
-def measure_if_due() -> None:
-    if METRICS_ON and time.monotonic() >= _Schedule.next_at:
-        _Schedule.next_at = time.monotonic() + INTERVAL_SECONDS
-        measure()
-
-
 def measure() -> None:
     deliveries, now = Delivery.objects.filter(state=DeliveryState.WAITING), timezone.now()
     waiting.set(deliveries.aggregate(count=Count("pk"))["count"])
@@ -58,3 +44,6 @@ def measure() -> None:
     for gauge, since in ((overdue, due["at"]), (unnumbered, unseen["at"])):
         gauge.set(max(0.0, (now - since).total_seconds()) if since else 0)
     seen.set(now.timestamp())
+
+
+measure_if_due = at_intervals(measure)

@@ -45,6 +45,8 @@ class Finding(NamedTuple):
     dns_cached: bool | None = None
     # `allowed`, `denied` or None. The service sets it; it never changes the verdict.
     account_list: str | None = None
+    # Of a mailbox check: engine/smtp/finding.py.
+    smtp: Mapping[str, Any] | None = None
 
     @property
     def reason(self) -> str:
@@ -118,7 +120,7 @@ class Finding(NamedTuple):
                 ],
             },
             "domain_auth": {"spf": route.spf, "dmarc": route.dmarc},
-            "smtp": None,
+            "smtp": self.smtp,
             "lists": {**self.lists, "disposable_by": self.disposable_by},
             "account_list": self.account_list,
         }

@@ -1,14 +1,10 @@
-import time
-
 from django.db.models import Count, Min, Q
 from django.utils import timezone
 
 from engine import Verdict
 from lists.models import AddressList
 from lists.models.states import UNFINISHED, ListState
-from runtime.metrics.client import METRICS_ON, Counter, Gauge, initialize
-
-INTERVAL_SECONDS = 15.0
+from runtime.metrics.client import Counter, Gauge, at_intervals, initialize
 
 chunks_checked = Counter("emailvalidation_list_chunks", "Chunks of lists checked.")
 addresses_checked = Counter(
@@ -30,16 +26,6 @@ oldest_waiting = Gauge(
 )
 
 
-class _Schedule:
-    next_at = 0.0
-
-
-def measure_if_due() -> None:
-    if METRICS_ON and time.monotonic() >= _Schedule.next_at:
-        _Schedule.next_at = time.monotonic() + INTERVAL_SECONDS
-        measure()
-
-
 def measure() -> None:
     lists = AddressList.objects.unfinished().order_by()
     counts = dict(lists.values_list("state").annotate(count=Count("pk")))
@@ -52,3 +38,6 @@ def measure() -> None:
     first = min((moment for moment in since.values() if moment), default=None)
     waited = (timezone.now() - first).total_seconds() if first else 0.0
     oldest_waiting.set(max(0.0, waited))
+
+
+measure_if_due = at_intervals(measure)

@@ -1,5 +1,3 @@
-import time
-
 from django.db.models import Count, Min
 from django.utils import timezone
 
@@ -7,9 +5,7 @@ from runtime.dates import midnight
 from runtime.jobs.daily import LEASE_NAME
 from runtime.jobs.leases import Lease
 from runtime.mail.outbox import Mail
-from runtime.metrics.client import METRICS_ON, Gauge
-
-INTERVAL_SECONDS = 15.0
+from runtime.metrics.client import Gauge, at_intervals
 
 waiting = Gauge(
     "emailvalidation_mails_waiting", "Emails that are not sent yet.", multiprocess_mode="mostrecent"
@@ -37,16 +33,6 @@ seen = Gauge(
 )
 
 
-class _Schedule:
-    next_at = 0.0
-
-
-def measure_if_due() -> None:
-    if METRICS_ON and time.monotonic() >= _Schedule.next_at:
-        _Schedule.next_at = time.monotonic() + INTERVAL_SECONDS
-        measure()
-
-
 def measure() -> None:
     queue = Mail.objects.waiting().aggregate(
         count=Count("pk"), since=Min("created_at"), due=Min("next_attempt_at")
@@ -58,3 +44,6 @@ def measure() -> None:
     done_for = Lease.objects.filter(name=LEASE_NAME).values_list("done_for", flat=True).first()
     done.set(midnight(done_for).timestamp() if done_for else 0)
     seen.set(now.timestamp())
+
+
+measure_if_due = at_intervals(measure)

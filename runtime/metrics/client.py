@@ -5,6 +5,7 @@ must not import this: its workers would share its files.
 """
 
 import os
+import time
 from collections.abc import Callable, Iterable
 
 from prometheus_client import Counter, Gauge, Histogram
@@ -12,6 +13,7 @@ from prometheus_client import Counter, Gauge, Histogram
 __all__ = ["Counter", "Gauge", "Histogram"]
 
 METRICS_ON = "PROMETHEUS_MULTIPROC_DIR" in os.environ
+INTERVAL_SECONDS = 15.0
 DURATION_BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 
 # runtime/flusher.py calls these each second: multiprocess gauges can't call functions.
@@ -21,3 +23,16 @@ before_each_flush: list[Callable[[], None]] = []
 def initialize(counter: Counter, label_values: Iterable[str]) -> None:
     for value in label_values:
         counter.labels(value)
+
+
+def at_intervals(measure: Callable[[], None]) -> Callable[[], None]:
+    """Return a function that measures, if metrics are on and the last time is long enough ago."""
+    next_at = 0.0
+
+    def measure_if_due() -> None:
+        nonlocal next_at
+        if METRICS_ON and time.monotonic() >= next_at:
+            next_at = time.monotonic() + INTERVAL_SECONDS
+            measure()
+
+    return measure_if_due

@@ -46,6 +46,8 @@ def assert_no_findings(page: Page, widths: tuple[int, ...] = (WIDE, NARROW)) -> 
     The page isn't reloaded, because only CSS depends on width and theme. Colors don't depend on the
     width, so the dark theme is checked once.
     """
+    # A click doesn't wait for the next page's styles.
+    page.wait_for_load_state()
     findings = _check_structure(page)
     for width in widths:
         findings += find_horizontal_scrolling(page, width)

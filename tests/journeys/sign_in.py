@@ -40,13 +40,16 @@ def sign_out(page: Page) -> None:
 
 
 def assert_heading(page: Page, heading: str) -> None:
+    """Check which page is shown, and wait until its scripts have run."""
     expect(page.get_by_role("heading", level=1)).to_have_text(heading)
+    page.wait_for_load_state()
 
 
 def wait_for_heading(page: Page, heading: str) -> None:
     """Wait for the next page in a step that fixtures use: for longer than an assertion does."""
     text = re.compile(rf"^\s*{re.escape(heading)}\s*$")
     page.get_by_role("heading", level=1).filter(has_text=text).wait_for()
+    page.wait_for_load_state()
 
 
 def code_from_email(site: Product, email: str) -> str:

@@ -37,10 +37,11 @@ def test_first_visit_loads_little(windows: Windows) -> None:
 
 
 def check(page: Page, email: str) -> int:
-    """Check an address with the keyboard; return the status of the response."""
+    """Check an address with the keyboard; return the status once the result is shown."""
     page.get_by_label("Email address").fill(email)
     with page.expect_response(lambda response: response.request.method == "POST") as response:
         page.keyboard.press("Enter")
+    expect(page.locator(".check-result-pending")).to_have_count(0)
     return response.value.status
 
 

@@ -47,6 +47,7 @@ def test_list_is_found_and_renamed_by_keyboard(page: Page) -> None:
     page.keyboard.press("Enter")
     expect(page.locator(".lists-table tbody tr")).to_have_count(1)
     expect(page).to_have_url("/lists/?q=may")
+    page.wait_for_load_state()
     menu = page.get_by_label("Actions for May customers")
     menu.press("Enter")
     assert_no_findings(page)

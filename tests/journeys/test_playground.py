@@ -58,7 +58,8 @@ def test_tabs_work_with_the_keyboard_and_are_remembered(page: Page) -> None:
 def test_visit_lists_its_addresses_until_another_account_is_used(page: Page) -> None:
     for word in ("deliverable", "risky", "risky"):
         page.get_by_label("Address").fill(f"{word}@sandbox.test")
-        page.keyboard.press("Enter")
+        with page.expect_navigation():
+            page.keyboard.press("Enter")
     items = page.locator(".history li")
     expect(items).to_have_text(["risky@sandbox.testrisky", "deliverable@sandbox.testdeliverable"])
     items.last.get_by_role("button").click()

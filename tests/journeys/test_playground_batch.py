@@ -19,6 +19,7 @@ def page(windows: Windows, newcomer: Newcomer) -> Page:
     page = windows.open(newcomer)
     page.goto("/validation/playground/")
     page.get_by_role("link", name="Several addresses").click()
+    page.wait_for_url("**/batch/")
     return page
 
 
@@ -26,6 +27,7 @@ def send(page: Page, text: str = LINES) -> None:
     page.get_by_label("Addresses").fill(text)
     page.get_by_role("button", name=VALIDATE).click()
     expect(page.get_by_role("heading", name="validated")).to_be_visible()
+    page.wait_for_load_state()
 
 
 def download(page: Page) -> list[list[str]]:

@@ -28,3 +28,4 @@ def save(page: Page, label: str, choice: str) -> None:
     page.get_by_label(label).select_option(choice)
     page.get_by_role("button", name="Save preferences").click()
     expect(page.get_by_text("Your preferences were saved.")).to_be_visible()
+    page.wait_for_load_state()

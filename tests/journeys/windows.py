@@ -1,5 +1,6 @@
 """Browser windows that collect console errors."""
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -20,6 +21,9 @@ NARROW = 390
 HEIGHT = 800
 # For what only has to come: a page, or a control. A busy machine may take its time.
 WAIT_MILLISECONDS = 60_000
+
+# For each file of a page: finds tests that act before a page's scripts have run.
+LATENCY_MILLISECONDS = int(os.environ.get("JOURNEY_LATENCY", "0"))
 
 expect.set_options(timeout=WAIT_MILLISECONDS)
 
@@ -45,7 +49,10 @@ class Windows:
         context.on("console", self._record_error)
         context.on("weberror", lambda error: self.console_errors.append(str(error.error)))
         self._contexts.append(context)
-        return context.new_page()
+        page = context.new_page()
+        if LATENCY_MILLISECONDS:
+            slow_down(page, LATENCY_MILLISECONDS)
+        return page
 
     def take_console_errors(self) -> list[str]:
         """Return the errors since the last call."""
@@ -60,6 +67,14 @@ class Windows:
         if message.type != "error" or _is_error_page(message):
             return
         self.console_errors.append(f"{message.location['url']}: {message.text}")
+
+
+def slow_down(page: Page, milliseconds: int) -> None:
+    network = page.context.new_cdp_session(page)
+    network.send("Network.enable")
+    network.send("Network.setCacheDisabled", {"cacheDisabled": True})
+    conditions = {"offline": False, "downloadThroughput": -1, "uploadThroughput": -1}
+    network.send("Network.emulateNetworkConditions", {"latency": milliseconds, **conditions})
 
 
 def widen(page: Page) -> Page:
