@@ -13,6 +13,9 @@ _ADDRESS = re.compile(r"[^\s<>()\[\]\"',;:]{1,64}@[^\s<>()\[\]\"',;:]+")
 _IN_BRACKETS = re.compile(r"\[[^\[\]]*\]")
 _IPV4 = re.compile(r"\b\d{1,3}(?:\.\d{1,3}){3}\b")
 _CODES = re.compile(r"(?m)^\s*\d{3}[ -]?|(?<![\d.])[245]\.\d{1,3}\.\d{1,3}(?![\d.]\d)")
+_IPV6 = re.compile(r"\b(?:[0-9a-f]{0,4}:){2,7}[0-9a-f]{0,4}\b", re.I)
+_ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+_SHOWN_LENGTH = 200
 _SPACES = re.compile(r"\s+")
 
 
@@ -49,3 +52,15 @@ def prepare(text: str, local_part: str, *, is_telling: bool = False) -> str:
         bare = rf"(?<![\w-]){name}(?![\w-])"
         words = re.sub(quoted if is_telling else bare, " ", words)
     return _SPACES.sub(" ", words).strip()[:_MAX_LENGTH]
+
+
+def redact(text: str, local_part: str) -> str:
+    """Return a reply as customers and staff see it: one line, without addresses."""
+    text = _ANSI.sub("", text[:_MAX_READ])
+    text = "".join(letter if letter.isprintable() else " " for letter in text)
+    for pattern in (_ADDRESS, _IPV4, _IPV6):
+        text = pattern.sub("…", text)
+    if local_part:
+        name = rf"(?<![\w-]){re.escape(local_part)}(?![\w-])"
+        text = re.sub(name, "…", text, flags=re.I)
+    return _SPACES.sub(" ", text).strip()[:_SHOWN_LENGTH]
