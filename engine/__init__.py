@@ -15,6 +15,14 @@ from engine.dns.resolver import Resolver
 from engine.dns.stored_route import dump_route, load_route
 from engine.domain_data import BUILT_IN_DATA, NO_STAFF_DOMAINS, StaffDomains, with_parents
 from engine.sandbox import SANDBOX_DOMAIN, sandbox_word
+from engine.smtp.connect import Dialer, connect_directly
+from engine.smtp.finding import smtp_document, with_mailbox
+from engine.smtp.mailbox import MailboxAnswer, control_name
+from engine.smtp.never_probed import hides_mailboxes
+from engine.smtp.probe import HostFacts, MailboxReply, Prober
+from engine.smtp.replies import ReplyClass
+from engine.smtp.reply_text import read_code, read_status, redact
+from engine.smtp.socks import Proxy
 from engine.suggestions.suggest import suggest_domain
 from engine.syntax.errors import SYNTAX_MESSAGES
 from engine.syntax.parsing import AddressParts, SyntaxProblem, parse_address, to_unicode
@@ -40,26 +48,41 @@ __all__ = [
     "VISITOR",
     "WEIGHTS",
     "AddressParts",
+    "Dialer",
     "DomainInfo",
     "Engine",
     "Finding",
+    "HostFacts",
     "LookupShare",
     "MailHost",
     "MailRoute",
+    "MailboxAnswer",
+    "MailboxReply",
     "Meaning",
+    "Prober",
+    "Proxy",
+    "ReplyClass",
     "Resolver",
     "StaffDomains",
     "SyntaxProblem",
     "Verdict",
     "canonical_address",
+    "connect_directly",
+    "control_name",
     "dump_route",
+    "hides_mailboxes",
     "is_public",
     "load_route",
     "parse_address",
+    "read_code",
+    "read_status",
     "reasons_by_verdict",
+    "redact",
     "sandbox_word",
+    "smtp_document",
     "strip_plus_tag",
     "suggest_domain",
     "to_unicode",
+    "with_mailbox",
     "with_parents",
 ]

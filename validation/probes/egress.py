@@ -1,14 +1,11 @@
-from functools import cache
+from functools import cache, partial
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from django.conf import settings
-from django.db.models import F
 
-from engine.smtp.connect import Dialer, direct_dialer
-from engine.smtp.socks import Proxy
+from engine import Dialer, Proxy, connect_directly
 from validation.models import MailHostPace, Probe
-from validation.probes.networks import is_allowed
 
 DIRECT = "direct"
 
@@ -24,8 +21,7 @@ class Egress(NamedTuple):
 def egresses() -> dict[str, Egress]:
     found = [Egress(_name(url), Proxy(url).connect) for url in settings.PROBE_PROXY]
     if not found:
-        dialer = direct_dialer(settings.PROBE_ADDRESS, is_allowed=is_allowed)
-        found = [Egress(DIRECT, dialer)]
+        found = [Egress(DIRECT, partial(connect_directly, source=settings.PROBE_ADDRESS))]
     return {egress.name: egress for egress in found}
 
 
