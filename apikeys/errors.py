@@ -68,6 +68,7 @@ SAMPLE_PARAMS = {
     "batch_larger_than_limit": "emails",
     "confirmation_required": "column",
     "idempotency_key_reused": "Idempotency-Key",
+    "mailbox_checks_unavailable": "check",
     "max_credits_exceeded": "max_credits",
 }
 SAMPLE_DETAILS: dict[str, Mapping[str, object]] = {
@@ -89,6 +90,11 @@ SAMPLE_DETAILS: dict[str, Mapping[str, object]] = {
         "remaining": 0,
         "resets_at": "2026-12-01T00:00:00Z",
         "key_url": "…",
+    },
+    "plan_limit_reached": {
+        "limit": 20,
+        "resets_at": "2026-11-21T00:00:00Z",
+        "upgrade_url": "…",
     },
     "max_credits_exceeded": {"required": 48_120, "max_credits": 40_000},
     "rate_limit_exceeded": {

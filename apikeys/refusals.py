@@ -57,6 +57,12 @@ REFUSALS: dict[str, ApiRefusal] = {
         "Send `email` as a string of 1 to 320 characters. An Idempotency-Key has 1 to 255 visible "
         "ASCII characters. A malformed address is not an error: it returns a result.",
     ),
+    "mailbox_checks_unavailable": _invalid_request(
+        "Mailbox checks are not available here.",
+        'The request has `check: "mailbox"`, but this service doesn\'t ask mail servers whether '
+        "mailboxes exist.",
+        "Leave `check` out, or send `dns`.",
+    ),
     "batch_larger_than_limit": _invalid_request(
         "The batch has more addresses than your rate limit allows per minute.",
         "Each address of a batch counts as one request, and the batch has more addresses than the "
@@ -128,6 +134,15 @@ REFUSALS: dict[str, ApiRefusal] = {
         "Raise or remove the limit on the key's page (`details.key_url`), or wait until "
         "`details.resets_at`. A smaller batch may still fit. Sandbox addresses and replayed "
         "requests still work.",
+    ),
+    "plan_limit_reached": ApiRefusal(
+        402,
+        "billing_error",
+        "The Free plan has no more mailbox checks today. Buy credits or upgrade your plan.",
+        "The account is on the Free plan, never bought credits, and used its mailbox checks "
+        "of this day (UTC). `details` has the limit and when it resets.",
+        "Buy credits or upgrade your plan (`details.upgrade_url`), or wait until "
+        '`details.resets_at`. Checks without `check: "mailbox"` still work.',
     ),
     "max_credits_exceeded": ApiRefusal(
         402,

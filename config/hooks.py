@@ -102,6 +102,7 @@ EVENT_TYPES: list[str] = [
     "lists.event_types.LIST_FAILED",
     "lists.event_types.LIST_PAUSED",
     "lists.event_types.LIST_CANCELED",
+    "validation.event_types.CHECK_COMPLETED",
     "validation.event_types.FEEDBACK_ANSWERED",
     "accounts.events.declared.MEMBER_JOINED",
     "accounts.events.declared.MEMBER_REMOVED",

@@ -14,9 +14,9 @@ from engine.dns.providers import PROVIDERS
 from engine.dns.resolver import Resolver
 from engine.dns.stored_route import dump_route, load_route
 from engine.domain_data import BUILT_IN_DATA, NO_STAFF_DOMAINS, StaffDomains, with_parents
-from engine.sandbox import SANDBOX_DOMAIN, sandbox_word
+from engine.sandbox import SANDBOX_DOMAIN, sandbox_smtp, sandbox_word
 from engine.smtp.connect import Dialer, connect_directly
-from engine.smtp.finding import smtp_document, with_mailbox
+from engine.smtp.finding import as_pending, smtp_document, with_mailbox, without_answer
 from engine.smtp.mailbox import MailboxAnswer, control_name
 from engine.smtp.never_probed import hides_mailboxes
 from engine.smtp.probe import HostFacts, MailboxReply, Prober
@@ -27,7 +27,7 @@ from engine.suggestions.suggest import suggest_domain
 from engine.syntax.errors import SYNTAX_MESSAGES
 from engine.syntax.parsing import AddressParts, SyntaxProblem, parse_address, to_unicode
 from engine.verdicts.decision import DomainInfo
-from engine.verdicts.finding import CHECKS, Finding
+from engine.verdicts.finding import CHECKS, PENDING_SECONDS, Finding
 from engine.verdicts.reason_texts import MEANINGS, Meaning, reasons_by_verdict
 from engine.verdicts.reasons import REASONS, VERDICT_BY_REASON, Verdict
 from engine.verdicts.score import MAX_SCORES, MIN_SCORES, WEIGHTS
@@ -39,6 +39,7 @@ __all__ = [
     "MEANINGS",
     "MIN_SCORES",
     "NO_STAFF_DOMAINS",
+    "PENDING_SECONDS",
     "PROVIDERS",
     "REASONS",
     "SANDBOX_DOMAIN",
@@ -66,6 +67,7 @@ __all__ = [
     "StaffDomains",
     "SyntaxProblem",
     "Verdict",
+    "as_pending",
     "canonical_address",
     "connect_directly",
     "control_name",
@@ -78,6 +80,7 @@ __all__ = [
     "read_status",
     "reasons_by_verdict",
     "redact",
+    "sandbox_smtp",
     "sandbox_word",
     "smtp_document",
     "strip_plus_tag",
@@ -85,4 +88,5 @@ __all__ = [
     "to_unicode",
     "with_mailbox",
     "with_parents",
+    "without_answer",
 ]

@@ -3,6 +3,9 @@
 The word is a verdict, a reason or an error code, perhaps with a +tag.
 """
 
+from typing import Any
+
+from engine.smtp.finding import smtp_document
 from engine.syntax.parsing import SyntaxProblem
 from engine.verdicts.finding import Finding
 from engine.verdicts.reasons import VERDICT_BY_REASON
@@ -47,6 +50,22 @@ _EVIDENCE: dict[str, tuple[str, dict[str, bool]]] = {
         {**_SMTP, "mailbox_exists": True, "mailbox_full": False, "mailbox_disabled": False},
     ),
 }
+# Of the reply to the name: code, enhanced status, text.
+_REPLIES = {
+    "mailbox_accepted": (250, "2.1.5", "OK"),
+    "accept_all": (250, "2.1.5", "OK"),
+    "mailbox_not_found": (550, "5.1.1", "User unknown"),
+    "mailbox_disabled": (550, "5.2.1", "The mailbox is disabled"),
+    "mailbox_full": (552, "5.2.2", "The mailbox is over quota"),
+    "greylisted": (451, "4.7.1", "Greylisted, please try again later"),
+    "server_temporary_error": (451, "4.3.0", "Temporary system problem"),
+    "server_refused_us": (554, "5.7.1", "Your address is on a block list"),
+}
+_CONTROLS = {
+    "accept_all": "accepted",
+    "mailbox_accepted": "refused",
+    "mailbox_not_found": "accepted",
+}
 
 
 def sandbox_word(email: str) -> str | None:
@@ -54,6 +73,26 @@ def sandbox_word(email: str) -> str | None:
     if domain.lower() != SANDBOX_DOMAIN or not local:
         return None
     return local.lower().partition("+")[0]
+
+
+def sandbox_smtp(reason: str) -> dict[str, Any]:
+    """Return the `smtp` of a mailbox check in the sandbox."""
+    if reason not in _REPLIES:
+        is_silent = reason in {"smtp_unreachable", "smtp_timeout"}
+        skipped = None if is_silent else "decided"
+        return smtp_document("done" if is_silent else "skipped", skipped=skipped)
+    code, status, message = _REPLIES[reason]
+    return smtp_document(
+        "done",
+        host=f"mx.{SANDBOX_DOMAIN}",
+        stage="connect" if reason == "server_refused_us" else "rcpt",
+        code=code,
+        status=status,
+        message=message,
+        tls=True,
+        control=_CONTROLS.get(reason),
+        attempts=1,
+    )
 
 
 def sandbox_finding(finding: Finding, word: str) -> Finding:

@@ -1,19 +1,31 @@
 import re
 
+from django.conf import settings
 from drf_spectacular.utils import OpenApiParameter
 
 from apikeys.errors import REFUSALS, ApiError
 from apikeys.request import ApiRequest
-from apikeys.rest.request_body import read_object, read_string, refuse_unknown_fields
+from apikeys.rest.request_body import (
+    invalid_field,
+    read_object,
+    read_string,
+    refuse_unknown_fields,
+)
 from apikeys.rest.responses import ApiResponse
 from apikeys.rest.schema import describe, named_example
 from apikeys.rest.view import ApiView
 from credits.permissions import HasCredits
 from validation import services
 from validation.charging.settlement import ValidationResponse
+from validation.models import Check
 from validation.request_log.writer import Caller
 from validation.results.sample_results import EXAMPLES
-from validation.results.serializers import ResultSerializer, ValidateSerializer
+from validation.results.serializers import (
+    DEFAULT_TIMEOUT_SECONDS,
+    MAX_TIMEOUT_SECONDS,
+    ResultSerializer,
+    ValidateSerializer,
+)
 from validation.sandbox_errors import raise_sandbox_error
 
 MAX_EMAIL_LENGTH = 320
@@ -61,6 +73,8 @@ class ValidateView(ApiView):
     caller: Caller
     email: str
     idempotency_key: str | None
+    # Of a mailbox check. Null: only the DNS is asked.
+    timeout_seconds: int | None
     replay: ValidationResponse | None = None
 
     def prepare(self) -> None:
@@ -72,15 +86,23 @@ class ValidateView(ApiView):
                 error.message += " For several addresses, use POST /v1/validate/batch."
             raise
         self.idempotency_key = read_idempotency_key(self.request)
-        refuse_unknown_fields(document, "email")
+        self.timeout_seconds = read_mailbox_check(document)
+        refuse_unknown_fields(document, "email", "check", "timeout_s")
         call = self.request.call
         self.caller = Caller(call.key.account, call.key, call.request_id)
-        call.price = services.price_of(self.email)
+        call.price = services.price_of(self.email, self.check)
+
+    @property
+    def check(self) -> Check:
+        return Check.DNS if self.timeout_seconds is None else Check.MAILBOX
 
     def find_replay(self) -> None:
         if self.idempotency_key is not None:
             self.replay = services.find_replay(
-                caller=self.caller, idempotency_key=self.idempotency_key, email=self.email
+                caller=self.caller,
+                idempotency_key=self.idempotency_key,
+                email=self.email,
+                check=self.check,
             )
         if self.replay is not None:
             self.request.call.price = 0
@@ -105,12 +127,40 @@ class ValidateView(ApiView):
             response = services.replay_response(caller=self.caller, response=self.replay)
         else:
             raise_sandbox_error(self.email, request.call.rate_limit)
-            response = services.validate(
-                caller=self.caller, email=self.email, idempotency_key=self.idempotency_key
-            )
+            response = self.validate()
         request.call.is_in_request_log = True
         request.call.verdict = response.verdict
         return validation_response(response)
+
+    def validate(self) -> ValidationResponse:
+        if self.timeout_seconds is None:
+            return services.validate(
+                caller=self.caller, email=self.email, idempotency_key=self.idempotency_key
+            )
+        return services.check_mailbox(
+            caller=self.caller,
+            email=self.email,
+            idempotency_key=self.idempotency_key,
+            timeout_seconds=self.timeout_seconds,
+        )
+
+
+def read_mailbox_check(document: dict[str, object]) -> int | None:
+    """Return the seconds to wait for a mail server, or None if none is to be asked."""
+    check = document.get("check", Check.DNS)
+    if not isinstance(check, str) or check not in list(Check):
+        raise invalid_field("check", f"check must be one of {', '.join(Check)}.")
+    if check == Check.DNS:
+        if "timeout_s" in document:
+            raise invalid_field("timeout_s", 'timeout_s needs "check": "mailbox".')
+        return None
+    seconds = document.get("timeout_s", DEFAULT_TIMEOUT_SECONDS)
+    if type(seconds) is not int or not 1 <= seconds <= MAX_TIMEOUT_SECONDS:
+        message = f"timeout_s must be a number from 1 to {MAX_TIMEOUT_SECONDS}."
+        raise invalid_field("timeout_s", message)
+    if not settings.PROBE_MAILBOX_CHECKS:
+        raise ApiError("mailbox_checks_unavailable", param="check")
+    return seconds
 
 
 def validation_response(response: ValidationResponse) -> ApiResponse:

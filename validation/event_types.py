@@ -1,4 +1,5 @@
-from accounts.events.types import EventType, text
+from accounts.events.types import EventType, integer, text
+from engine import Verdict
 from validation.models import Feedback
 
 FEEDBACK_ANSWERED = EventType(
@@ -11,4 +12,15 @@ FEEDBACK_ANSWERED = EventType(
         "expected": text("What you expected", "deliverable", values=Feedback.Expected.values),
     },
     is_emailed=True,
+)
+CHECK_COMPLETED = EventType(
+    "check.completed",
+    "Mailbox check completed",
+    "A mailbox check that had been pending has its final result.",
+    {
+        "id": text("ID of the result (`val_…`)", "val_01KAH7Z8Q4M2T9V5X3B6C0D1EF"),
+        "verdict": text("The verdict", "deliverable", values=[each.value for each in Verdict]),
+        "reason": text("The main reason for the verdict", "mailbox_accepted"),
+        "credits": integer("Credits charged", 2),
+    },
 )

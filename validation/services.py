@@ -1,38 +1,50 @@
 import time
 from dataclasses import replace
-from functools import cache
 from uuid import UUID
 
 import orjson
+from django.conf import settings
 
 from accounts.engine import get_engine
 from credits.wallet.charges import InsufficientCredits, get_balance
 from credits.wallet.key_limits import KeyCreditLimitReached
-from engine import VERDICT_BY_REASON, sandbox_word
-from runtime.metrics.client import Counter
+from engine import LookupShare, as_pending, sandbox_smtp, sandbox_word, without_answer
 from validation.account_domains import matching
-from validation.charging.settlement import PRICE, Validation, ValidationResponse, charge_and_record
+from validation.charging.settlement import (
+    MAILBOX_PRICE,
+    PRICE,
+    Validation,
+    ValidationResponse,
+    charge_and_record,
+    count_validations,
+    digest_of_request,
+)
 from validation.lookup_limits import AccountLookupLimit
-from validation.models import ReplayExists
-from validation.models.replays import digest
+from validation.models import Check, ReplayExists
+from validation.probes.assessment import assess
+from validation.probes.daily_limit import count_check
+from validation.probes.settlement import announce, finish, read_response, start_probe
+from validation.probes.waiting import wait_until_done
 from validation.request_log import writer
 from validation.request_log.writer import Caller
+from validation.results import stored_results
 from validation.results.replays import find_response
 
-validations = Counter(
-    "emailvalidation_validations",
-    "Completed validations, by verdict, reason and source: api, batch, playground or sandbox.",
-    ("verdict", "reason", "source"),
-)
-_validations_by = cache(validations.labels)
+# After the DNS's timeout, as in batches.
+GRACE_SECONDS = 1.0
 
 
-def price_of(email: str) -> int:
-    return 0 if sandbox_word(email) is not None else PRICE
+def price_of(email: str, check: Check = Check.DNS) -> int:
+    """Return the most that a call can cost."""
+    if sandbox_word(email) is not None:
+        return 0
+    return MAILBOX_PRICE if check == Check.MAILBOX else PRICE
 
 
-def find_replay(*, caller: Caller, idempotency_key: str, email: str) -> ValidationResponse | None:
-    return find_stored_response(caller, idempotency_key, digest("address", email))
+def find_replay(
+    *, caller: Caller, idempotency_key: str, email: str, check: Check = Check.DNS
+) -> ValidationResponse | None:
+    return find_stored_response(caller, idempotency_key, digest_of_request(email, check))
 
 
 def find_stored_response(
@@ -53,9 +65,61 @@ def validate(*, caller: Caller, email: str, idempotency_key: str | None) -> Vali
     else:
         finding = get_engine().simulate(email, word)
     duration_ms = round((time.perf_counter() - started) * 1000)
-    source = "sandbox" if word else "api" if caller.key else "playground"
-    count_validations(finding.reason, source)
     validation = Validation(caller, email, finding, word is not None, duration_ms)
+    return _charge(validation, idempotency_key)
+
+
+def check_mailbox(
+    *, caller: Caller, email: str, idempotency_key: str | None, timeout_seconds: int
+) -> ValidationResponse:
+    """Return the result, or a pending one if the mail server doesn't answer in time."""
+    started, ends_at = time.perf_counter(), time.monotonic() + timeout_seconds
+    account, word, assessment = caller.account, sandbox_word(email), None
+    if word is not None:
+        finding = get_engine().simulate(email, word)
+        finding = finding._replace(smtp=sandbox_smtp(finding.reason))
+    else:
+        count_check(account)
+        (finding,) = get_engine().check_many(
+            [email],
+            seconds=min(timeout_seconds, settings.DNS_TIMEOUT + GRACE_SECONDS),
+            share=LookupShare(1),
+            limit=AccountLookupLimit(account),
+        )
+        assessment = assess(finding, account)
+        finding = matching.mark(assessment.finding, account)
+    validation = Validation(
+        *(caller, email, finding, word is not None),
+        duration_ms=round((time.perf_counter() - started) * 1000),
+        check=Check.MAILBOX,
+    )
+    if assessment is None or not assessment.organization:
+        return _charge(validation, idempotency_key)
+    validation.finding = as_pending(finding)
+    validation.idempotency_key, validation.held = idempotency_key, MAILBOX_PRICE
+    try:
+        probe, balance = start_probe(validation, assessment)
+    except ReplayExists:
+        first = idempotency_key and find_replay(
+            caller=caller, idempotency_key=idempotency_key, email=email, check=Check.MAILBOX
+        )
+        if not first:
+            raise
+        return replay_response(caller=caller, response=first)
+    if not wait_until_done(probe, ends_at):
+        if not stored_results.stores_results(account):
+            # The result couldn't be read later.
+            finish(probe=probe, finding=without_answer(finding, "smtp_timeout"))
+        elif announce(probe):
+            return validation.build_response(balance)
+    return read_response(probe)
+
+
+def _charge(validation: Validation, idempotency_key: str | None) -> ValidationResponse:
+    caller, email, check = validation.caller, validation.email, validation.check
+    is_api = caller.key is not None
+    source = "sandbox" if validation.is_sandbox else "api" if is_api else "playground"
+    count_validations(validation.finding.reason, source)
     if idempotency_key is None:
         return charge_and_record(validation)
     try:
@@ -63,19 +127,19 @@ def validate(*, caller: Caller, email: str, idempotency_key: str | None) -> Vali
             validation.idempotency_key = idempotency_key
             return charge_and_record(validation)
         # An unknown isn't stored, but a concurrent request may have stored a verdict.
-        first = find_replay(caller=caller, idempotency_key=idempotency_key, email=email)
+        first = find_replay(
+            caller=caller, idempotency_key=idempotency_key, email=email, check=check
+        )
         if first is None:
             return charge_and_record(validation)
     except (ReplayExists, InsufficientCredits, KeyCreditLimitReached):
         # Another request with the key was charged first: both get its response.
-        first = find_replay(caller=caller, idempotency_key=idempotency_key, email=email)
+        first = find_replay(
+            caller=caller, idempotency_key=idempotency_key, email=email, check=check
+        )
         if first is None:
             raise
     return replay_response(caller=caller, response=first)
-
-
-def count_validations(reason: str, source: str, number: int = 1) -> None:
-    _validations_by(VERDICT_BY_REASON[reason], reason, source).inc(number)
 
 
 def replay_response(*, caller: Caller, response: ValidationResponse) -> ValidationResponse:

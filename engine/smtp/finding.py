@@ -33,6 +33,15 @@ def smtp_document(state: str, **known: Any) -> dict[str, Any]:
     return {**dict.fromkeys(_SMTP_FIELDS), "state": state, **known}
 
 
+def as_pending(finding: Finding) -> Finding:
+    """Return what is known until a mail server answers."""
+    return finding._replace(reasons=("smtp_timeout",), smtp=smtp_document("pending", attempts=0))
+
+
+def without_answer(finding: Finding, reason: str, attempts: int = 0) -> Finding:
+    return with_mailbox(finding, MailboxAnswer(reason), smtp_document("done", attempts=attempts))
+
+
 def with_mailbox(finding: Finding, answer: MailboxAnswer, smtp: Mapping[str, Any]) -> Finding:
     """Add a mail server's answer to what the DNS says. Risks that it says nothing about remain."""
     finding = finding._replace(smtp=smtp)

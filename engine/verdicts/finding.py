@@ -14,6 +14,8 @@ CHECKS = (
 )
 _NO_CHECKS: dict[str, bool | None] = dict.fromkeys(CHECKS)
 SIGN_UP_BLOCKERS = {"disposable", "no_reply", "mixed_script"}
+# While a mailbox check is pending, by the number of conversations.
+PENDING_SECONDS = (5, 360, 840, 2400)
 RETRY_AFTER_SECONDS = {"dns_timeout": 60, "dns_failure": 300}
 REFUSED_LOOKUP_RETRY_SECONDS = 600
 
@@ -61,6 +63,11 @@ class Finding(NamedTuple):
         return self.verdict != Verdict.UNKNOWN
 
     @property
+    def has_mailbox_answer(self) -> bool:
+        """Return whether a mail server said whether the mailbox exists."""
+        return self.smtp is not None and self.checks.get("mailbox_exists") is not None
+
+    @property
     def score(self) -> int | None:
         relay = ("relay",) if self.checks.get("relay") else ()
         facts = (*self.reasons, f"spf_{self.route.spf}", f"dmarc_{self.route.dmarc}", *relay)
@@ -83,6 +90,8 @@ class Finding(NamedTuple):
 
     @property
     def retry_after_s(self) -> int | None:
+        if self.smtp and self.smtp["state"] == "pending":
+            return PENDING_SECONDS[self.smtp["attempts"]]
         if self.route.is_refused and not self.is_definite:
             return REFUSED_LOOKUP_RETRY_SECONDS
         return RETRY_AFTER_SECONDS.get(self.reason)

@@ -16,13 +16,13 @@ from runtime.metrics.client import Counter
 from runtime.tracing import traced
 from validation.account_domains import matching
 from validation.batches.settlement import Batch, charge_and_record_batch, digest_of
-from validation.charging.settlement import Validation, ValidationResponse
+from validation.charging.settlement import Validation, ValidationResponse, count_validations
 from validation.ids import new_result_ids
 from validation.lookup_limits import AccountLookupLimit
 from validation.models import ReplayExists
 from validation.request_log import writer
 from validation.request_log.writer import Caller
-from validation.services import count_validations, find_stored_response, price_of
+from validation.services import find_stored_response, price_of
 
 MAX_ADDRESSES = 100
 # The limit of each worker. The engine runs 400.

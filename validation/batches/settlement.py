@@ -75,7 +75,7 @@ class Batch:
                 "duplicates": len(self.emails) - len(self.validations),
             },
             "duration_ms": self.duration_ms,
-            "credits": {"charged": self.cost, "remaining": final_balance},
+            "credits": {"charged": self.cost, "held": 0, "remaining": final_balance},
         }
         return render_json(document)
 
@@ -86,15 +86,20 @@ class Batch:
             validation.email: (validation, final_balance + self.cost - so_far)
             for validation, so_far in zip(self.validations, charged, strict=True)
         }
-        template = b'%b,"credits":{"charged":%d,"remaining":%d},"duplicate_of":%b}'
+        credits = b'{"charged":%d,"held":0,"remaining":%d}'
+        template = b'%b,"credits":%b,"duplicate_of":%b}'
         first: dict[str, int] = {}
         for index, email in enumerate(self.emails):
             validation, balance = results[email]
             original = first.setdefault(email, index)
             if original == index:
-                yield template % (validation.json, validation.cost, balance, b"null")
+                yield template % (
+                    validation.json,
+                    credits % (validation.cost, balance),
+                    b"null",
+                )
             else:
-                yield template % (validation.json, 0, final_balance, b"%d" % original)
+                yield template % (validation.json, credits % (0, final_balance), b"%d" % original)
 
 
 @traced("charge", lambda response: {"emailvalidation.credits": response.cost})

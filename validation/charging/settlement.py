@@ -8,6 +8,8 @@ key has a credit limit, or there is an Idempotency-Key.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import cache
+from uuid import UUID
 from weakref import WeakValueDictionary
 
 from django.db import DatabaseError, IntegrityError, OperationalError
@@ -22,22 +24,29 @@ from credits.wallet.charges import (
     charges_refused,
 )
 from credits.wallet.key_limits import KeyCreditLimitReached
-from engine import Finding
+from engine import VERDICT_BY_REASON, Finding
 from runtime.database.coalescing import Coalescer, WorkInterrupted
 from runtime.database.raw_sql import UNAVAILABLE, BulkInsert, OutcomeUnknown, atomic
 from runtime.json_text import render_json
+from runtime.metrics.client import Counter
 from runtime.tracing import traced
 from validation.addresses import address_hash
 from validation.charging import lost_charges
 from validation.ids import new_result_id
-from validation.models import Replay, ReplayExists
+from validation.models import Check, Replay, ReplayExists
 from validation.models.replays import digest
 from validation.request_log import writer
 from validation.request_log.writer import Caller
 from validation.results import stored_results
 from validation.results.replays import store_replay
 
-PRICE = 1
+PRICE, MAILBOX_PRICE = 1, 2
+validations = Counter(
+    "emailvalidation_validations",
+    "Completed validations, by verdict, reason and source: api, batch, playground or sandbox.",
+    ("verdict", "reason", "source"),
+)
+_validations_by = cache(validations.labels)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +66,9 @@ class Validation:
     is_sandbox: bool
     duration_ms: int
     idempotency_key: str | None = None
+    check: Check = Check.DNS
+    # While a mail server is asked.
+    held: int = 0
     id: str = field(default_factory=new_result_id)
     created_at: datetime = field(default_factory=timezone.now)
     # Whether the connection was lost during its COMMIT.
@@ -64,7 +76,7 @@ class Validation:
 
     @cached_property
     def cost(self) -> int:
-        return PRICE if self.finding.is_definite and not self.is_sandbox else 0
+        return 0 if self.is_sandbox else price_of_finding(self.finding)
 
     @property
     def is_replayable(self) -> bool:
@@ -94,9 +106,24 @@ class Validation:
         return render_json(document).removesuffix(b"}")
 
     def build_response(self, balance: int) -> ValidationResponse:
-        credits = b'{"charged":%d,"remaining":%d}' % (self.cost, balance)
+        credits = b'{"charged":%d,"held":%d,"remaining":%d}' % (self.cost, self.held, balance)
         body = b'%b,"credits":%b}' % (self.json, credits)
         return ValidationResponse(body, self.cost, balance, self.finding.verdict)
+
+
+def count_validations(reason: str, source: str, number: int = 1) -> None:
+    _validations_by(VERDICT_BY_REASON[reason], reason, source).inc(number)
+
+
+def price_of_finding(finding: Finding) -> int:
+    if not finding.is_definite:
+        return 0
+    return MAILBOX_PRICE if finding.has_mailbox_answer else PRICE
+
+
+def digest_of_request(email: str, check: Check) -> UUID:
+    """Return another digest for another check: it's another request."""
+    return digest("mailbox" if check == Check.MAILBOX else "address", email)
 
 
 def charge_and_store(
@@ -248,7 +275,7 @@ def _charge_one(validation: Validation) -> ValidationResponse | Exception:
         replay = Replay.of_request(
             validation.caller.account,
             validation.idempotency_key,
-            digest("address", validation.email),
+            digest_of_request(validation.email, validation.check),
             result_id=validation.id,
             address_hashes=address_hash(validation.email),
             is_free=validation.is_sandbox,

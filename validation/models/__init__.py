@@ -5,6 +5,7 @@ from validation.models.log_entries import LogEntry
 from validation.models.lost_charges import LostCharge
 from validation.models.probes import (
     AcceptAllDomain,
+    Check,
     KnownMailbox,
     MailboxCheckDay,
     MailHostPace,
@@ -24,6 +25,7 @@ __all__ = [
     "MAX_SANDBOX_REPLAYS",
     "AcceptAllDomain",
     "AccountDomains",
+    "Check",
     "Feedback",
     "FeedbackText",
     "KnownMailbox",

@@ -1,6 +1,7 @@
 """Questions to mail servers whether a mailbox exists: docs/design/mailbox-checks.md."""
 
 from datetime import timedelta
+from enum import StrEnum
 
 from django.db import models
 from django.db.models import Exists, OuterRef, Q
@@ -10,6 +11,13 @@ from accounts.models import Account
 from apikeys.models import ApiKey
 from credits.models import Hold
 from runtime.database.leased_rows import LeasedQuerySet, LeasedRow
+
+
+class Check(StrEnum):
+    """How far a request wants an address to be checked."""
+
+    DNS = "dns"
+    MAILBOX = "mailbox"
 
 
 class ProbeQuerySet(models.QuerySet["Probe"]):

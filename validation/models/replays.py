@@ -126,6 +126,6 @@ class Replay(models.Model):
 
 
 def digest(kind: str, text: str) -> UUID:
-    """Return a keyed digest. `kind` is key, address, batch, or list."""
+    """Return a keyed digest. `kind` is key, address, mailbox, batch, or list."""
     salt, secret = f"validation.replay.{kind}", settings.ADDRESS_HASH_KEY
     return UUID(bytes=salted_hmac(salt, text, secret=secret, algorithm="sha256").digest()[:16])

@@ -16,6 +16,8 @@ from validation.models.log_entries import LogEntry
 _MAX_OVERDUE = timedelta(days=2)
 # Between the time in an id and the time of its row.
 MAX_CLOCK_DIFFERENCE = timedelta(hours=1)
+# A mailbox check's row has the time of its end.
+MAX_CHECK_DURATION = timedelta(hours=2)
 
 
 class StoredResultQuerySet(models.QuerySet["StoredResult"]):
@@ -26,11 +28,11 @@ class StoredResultQuerySet(models.QuerySet["StoredResult"]):
 
     def find(self, account: Account, result_id: str) -> "StoredResult | None":
         """Find the row with a result, unless it has expired. Rows are deleted up to a day later."""
-        at = result_created_at(result_id)
-        if at is None or at <= max(stored_since(), account.log_starts_at):
+        at, since = result_created_at(result_id), max(stored_since(), account.log_starts_at)
+        if at is None or at <= since - MAX_CHECK_DURATION:
             return None
         # The times leave out the partitions of other days.
-        times = (at - MAX_CLOCK_DIFFERENCE, timezone.now() + MAX_CLOCK_DIFFERENCE)
+        times = (max(at - MAX_CLOCK_DIFFERENCE, since), timezone.now() + MAX_CLOCK_DIFFERENCE)
         rows = self.filter(account=account, at__range=times)
         entries = LogEntry.objects.filter(account=account).with_result(result_id).order_by("at")
         batch_id = Subquery(entries.values("batch_id")[:1])

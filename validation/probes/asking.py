@@ -16,7 +16,6 @@ from accounts.engine import get_engine
 from engine import (
     Finding,
     HostFacts,
-    MailboxAnswer,
     MailboxReply,
     Prober,
     ReplyClass,
@@ -27,6 +26,7 @@ from engine import (
     redact,
     smtp_document,
     with_mailbox,
+    without_answer,
 )
 from runtime.encryption import DecryptionFailed, decrypt
 from validation.models import AcceptAllDomain, KnownMailbox, Probe
@@ -110,8 +110,7 @@ def give_up(question: Question, reason: str) -> Answer:
         return Answer(Finding("", ("check_failed",), "syntax"))
     try:
         finding = get_engine().check(question.email)
-        smtp = smtp_document("done", attempts=question.attempt - 1)
-        return Answer(with_mailbox(finding, MailboxAnswer(reason), smtp))
+        return Answer(without_answer(finding, reason, question.attempt - 1))
     finally:
         connections.close_all()
 

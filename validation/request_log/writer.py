@@ -46,7 +46,7 @@ def bulk_insert_for(
 ) -> BulkInsert:
     logged = (each for each in validations if each.caller.account.log_retention_days)
     return LogEntry.objects.bulk_insert(
-        {"at": at, "path": path, "batch_id": batch_id, **_row(validation)}
+        {"at": at, "path": path, "batch_id": batch_id, **describe_validation(validation)}
         for at, validation in zip(_times(), logged, strict=False)
     )
 
@@ -57,7 +57,7 @@ def _times() -> Iterator[datetime]:
     return (started + timedelta(microseconds=n) for n in itertools.count())
 
 
-def _row(validation: LoggedValidation) -> Columns:
+def describe_validation(validation: LoggedValidation) -> Columns:
     finding = validation.finding
     domain = finding.parts.domain if finding.parts else ""
     return {

@@ -4,7 +4,7 @@ from accounts.models import Account
 from apikeys.errors import ApiError
 from validation.models import Replay, StoredResult
 from validation.models.stored_results import MAX_CLOCK_DIFFERENCE
-from validation.results.stored_results import pack, unpack_bytes
+from validation.results.stored_results import pack, unpack_bytes, with_balance
 
 
 def store_replay(replay: Replay, body: bytes) -> None:
@@ -36,4 +36,4 @@ def _read_response(replay: Replay) -> bytes | None:
         return None
     if replay.balance is None:
         return body
-    return b'%b,"remaining":%d}}' % (body[: -len(b"}}")], replay.balance)
+    return with_balance(body, replay.balance)

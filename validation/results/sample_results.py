@@ -36,7 +36,7 @@ def _build_result(finding: Finding, *, sandbox: bool) -> dict[str, object]:
         **finding.document(),
         "duration_ms": 14,
         "dns_cached": None if sandbox else False,
-        "credits": {"charged": 0 if sandbox else 1, "remaining": 4211},
+        "credits": {"charged": 0 if sandbox else 1, "held": 0, "remaining": 4211},
     }
 
 
@@ -52,7 +52,7 @@ EXAMPLES = {
 
 def _build_batch() -> dict[str, object]:
     mistyped, simulated = mistyped_result(), sandbox_result("deliverable")
-    free = {"charged": 0, "remaining": 4211}
+    free = {"charged": 0, "held": 0, "remaining": 4211}
     return {
         "id": "bat_01KAHJ8Q6YF7D2H4J6KMNPQRST",
         "created_at": "2026-11-20T18:30:00.123Z",
@@ -69,7 +69,7 @@ def _build_batch() -> dict[str, object]:
             "duplicates": 1,
         },
         "duration_ms": 21,
-        "credits": {"charged": 1, "remaining": 4211},
+        "credits": {"charged": 1, "held": 0, "remaining": 4211},
     }
 
 

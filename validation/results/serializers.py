@@ -1,14 +1,32 @@
 """What POST /v1/validate reads and returns. Its view is hot, and does without."""
 
+from django.conf import settings
+
 from apikeys.rest import fields
 from apikeys.rest.serializers import ApiSerializer
 from engine import Verdict
+from validation.models import Check
+
+DEFAULT_TIMEOUT_SECONDS, MAX_TIMEOUT_SECONDS = 8, 30
 
 
 class ValidateSerializer(ApiSerializer):
     email = fields.String(
         "The address to validate. Spaces around it are not trimmed", min_length=1, max_length=320
     )
+    if settings.PROBE_MAILBOX_CHECKS:
+        check = fields.Choice(
+            "`mailbox` also asks the mail server whether the mailbox exists. The answer may take "
+            "minutes: then the result is pending",
+            list(Check),
+            required=False,
+        )
+        timeout_s = fields.Integer(
+            "Seconds to wait for the mail server. 8 by default. Only for `mailbox`",
+            required=False,
+            min_value=1,
+            max_value=MAX_TIMEOUT_SECONDS,
+        )
 
     examples = {"An address": {"email": "jane@shop.example"}}
 
@@ -80,6 +98,36 @@ class DomainAuthSerializer(ApiSerializer):
     )
 
 
+class SmtpSerializer(ApiSerializer):
+    state = fields.Choice("Whether the mail server was asked", ["pending", "done", "skipped"])
+    host = fields.String("The mail host that replied", allow_null=True)
+    stage = fields.Choice(
+        "The stage of the conversation that the reply belongs to",
+        ["connect", "ehlo", "starttls", "mail", "rcpt"],
+        allow_null=True,
+    )
+    code = fields.Integer("The reply code, such as 550", allow_null=True)
+    status = fields.String("The enhanced status code, such as `5.1.1`", allow_null=True)
+    message = fields.String("The reply, without addresses", allow_null=True)
+    tls = fields.Boolean("Whether the conversation was encrypted", allow_null=True)
+    control = fields.Choice(
+        "How the mail server treats a made-up mailbox of the same domain",
+        ["accepted", "refused", "unclear"],
+        allow_null=True,
+    )
+    probed_at = fields.DateTime("Time of the reply", allow_null=True)
+    attempts = fields.Integer("Conversations so far", allow_null=True)
+    skipped = fields.Choice(
+        "Why the mail server wasn't asked. `decided`: the DNS or our data decides. "
+        "`provider_hides`: the provider doesn't say which mailboxes exist. `opted_out`: the "
+        "domain's postmaster doesn't want to be asked. `harvest_guard`: you asked for many "
+        "mailboxes of the domain that don't exist. `cooling_down`: the mail host refuses us for "
+        "a while",
+        ["decided", "provider_hides", "opted_out", "harvest_guard", "cooling_down"],
+        allow_null=True,
+    )
+
+
 class ConsultedListsSerializer(ApiSerializer):
     disposable = fields.Date("Date of the list of disposable domains")
     disposable_by = fields.Choice(
@@ -92,6 +140,7 @@ class ConsultedListsSerializer(ApiSerializer):
 
 class ResultCreditsSerializer(ApiSerializer):
     charged = fields.Count("Credits charged for this request")
+    held = fields.Count("Credits held while a mailbox check is pending. They aren't charged yet")
     remaining = fields.Count("Balance after this request")
 
 
@@ -145,7 +194,10 @@ class ResultSerializer(ApiSerializer):
     domain_auth = DomainAuthSerializer(
         help_text="The domain's SPF and DMARC policies. Null if they could not be determined"
     )
-    smtp = fields.Object("Result of the mailbox check. Always null at present", allow_null=True)
+    smtp = SmtpSerializer(
+        allow_null=True,
+        help_text="What the mail server said about the mailbox. Null without a mailbox check",
+    )
     lists = ConsultedListsSerializer(
         help_text="The domain data that was consulted: its date, and what it says"
     )

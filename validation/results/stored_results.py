@@ -73,6 +73,8 @@ class StorableValidation(Protocol):
     caller: Caller
     idempotency_key: str | None
 
+    held: int
+
     @property
     def cost(self) -> int: ...
 
@@ -87,24 +89,39 @@ def inserts_for(validations: Iterable[StorableValidation]) -> list[BulkInsert]:
     An account that stores no requests only stores what an Idempotency-Key may return.
     """
     rows = [
-        (validation.id, validation.caller.account.pk, pack(_render(validation)))
+        _row(validation)
         for validation in validations
-        if validation.idempotency_key is not None or _stores_results(validation.caller.account)
+        if validation.idempotency_key is not None or stores_results(validation.caller.account)
     ]
     return [StoredResult.objects.bulk_insert(rows)] if rows else []
+
+
+def insert_pending(validation: StorableValidation) -> BulkInsert:
+    """Store the result of any account: another process finishes it, and the caller reads it."""
+    return StoredResult.objects.bulk_insert([_row(validation)])
+
+
+def _row(validation: StorableValidation) -> tuple[str, int, str]:
+    return validation.id, validation.caller.account.pk, pack(render(validation))
 
 
 def inserts_for_batch(
     account: Account, batch_id: str, validations: Iterable[StorableValidation]
 ) -> list[BulkInsert]:
-    if not _stores_results(account):
+    if not stores_results(account):
         return []
-    packed = pack(b"[%b]" % b",".join(map(_render, validations)))
+    packed = pack(b"[%b]" % b",".join(map(render, validations)))
     return [StoredResult.objects.bulk_insert([(batch_id, account.pk, packed)])]
 
 
-def _render(validation: StorableValidation) -> bytes:
-    return b'%b,"credits":{"charged":%d}}' % (validation.json, validation.cost)
+def render(validation: StorableValidation) -> bytes:
+    """Return the result without the balance: with_balance adds it."""
+    credits = b'{"charged":%d,"held":%d}' % (validation.cost, validation.held)
+    return b'%b,"credits":%b}' % (validation.json, credits)
+
+
+def with_balance(result: bytes, balance: int) -> bytes:
+    return b'%b,"remaining":%d}}' % (result[: -len(b"}}")], balance)
 
 
 def find_result(account: Account, result_id: str, *, balance: int) -> dict[str, Any] | None:
@@ -114,7 +131,7 @@ def find_result(account: Account, result_id: str, *, balance: int) -> dict[str, 
     document = next((result for result in results if result["id"] == result_id), None)
     if document is not None:
         # The balance after the charge isn't stored: the same statement computed it.
-        document["credits"]["remaining"] = balance
+        document["credits"] = {"held": 0, **document["credits"], "remaining": balance}
     return document
 
 
@@ -149,7 +166,7 @@ def _erase_from_batch(batch_id: str, erased: str) -> None:
             row.delete()
 
 
-def _stores_results(account: Account) -> bool:
+def stores_results(account: Account) -> bool:
     return bool(settings.RESULT_RETENTION_HOURS and account.log_retention_days)
 
 

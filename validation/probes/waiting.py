@@ -1,0 +1,52 @@
+"""Wait for the result of a mailbox check, for callers that would rather wait than poll."""
+
+import threading
+import time
+from collections import Counter
+
+from accounts.models import Account
+from runtime.database.pool import release_connection
+from runtime.http.load_shedding import concurrency_limit
+from validation.models import Probe
+
+# The limits in each web worker. Beyond them, a result is pending from the start.
+MAX_WAITING, MAX_WAITING_PER_ACCOUNT = 100, 20
+_FIRST_INTERVAL, _MAX_INTERVAL = 0.05, 0.5
+
+_lock = threading.Lock()
+_waiting: Counter[int] = Counter()
+
+
+def wait_until_done(probe: Probe, ends_at: float) -> bool:
+    """Return whether the check was done by then."""
+    if not _enter(probe.account):
+        return False
+    try:
+        # Hold no request slot while waiting, and no connection between reads.
+        concurrency_limit.leave()
+        interval = _FIRST_INTERVAL
+        while (seconds_left := ends_at - time.monotonic()) > 0:
+            release_connection()
+            time.sleep(min(interval, seconds_left))
+            interval = min(interval * 1.5, _MAX_INTERVAL)
+            if not Probe.objects.waiting().filter(pk=probe.pk).exists():
+                return True
+    finally:
+        _leave(probe.account)
+    return False
+
+
+def _enter(account: Account) -> bool:
+    with _lock:
+        is_full = sum(_waiting.values()) >= MAX_WAITING
+        if is_full or _waiting[account.pk] >= MAX_WAITING_PER_ACCOUNT:
+            return False
+        _waiting[account.pk] += 1
+        return True
+
+
+def _leave(account: Account) -> None:
+    with _lock:
+        _waiting[account.pk] -= 1
+        if not _waiting[account.pk]:
+            del _waiting[account.pk]
