@@ -1,0 +1,37 @@
+from django.db.models import Count, Min
+from django.utils import timezone
+
+from runtime.metrics.client import Counter, Gauge, at_intervals
+from validation.models import MailHostPace, Probe
+
+conversations = Counter(
+    "emailvalidation_mailbox_conversations",
+    "Conversations with mail servers, by the class of the reply. none: no reply.",
+    ("reply",),
+)
+waiting = Gauge(
+    "emailvalidation_mailbox_checks_waiting",
+    "Mailbox checks that wait for a mail server.",
+    multiprocess_mode="mostrecent",
+)
+overdue = Gauge(
+    "emailvalidation_mailbox_checks_overdue_seconds",
+    "How long the mailbox check that is due the longest has been due.",
+    multiprocess_mode="mostrecent",
+)
+cooling = Gauge(
+    "emailvalidation_mail_organizations_cooling",
+    "Mail organizations that aren't asked for a while, because they refused us.",
+    multiprocess_mode="mostrecent",
+)
+
+
+def measure() -> None:
+    now = timezone.now()
+    queue = Probe.objects.waiting().aggregate(count=Count("pk"), due=Min("next_attempt_at"))
+    waiting.set(queue["count"])
+    overdue.set(max(0.0, (now - queue["due"]).total_seconds()) if queue["due"] else 0)
+    cooling.set(MailHostPace.objects.filter(cooling_until__gt=now).count())
+
+
+measure_if_due = at_intervals(measure)
