@@ -14,6 +14,10 @@ def read_variable(name: str, default: str) -> str:
     return os.environ.get(name, "").strip() or default
 
 
+def is_on(name: str) -> bool:
+    return read_variable(name, "off").lower() in {"1", "true", "yes", "on"}
+
+
 def configure_logging() -> None:
     is_production = read_variable("ENVIRONMENT", "local").lower() == "production"
     level = read_variable("LOG_LEVEL", "info").upper()

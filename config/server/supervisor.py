@@ -13,7 +13,7 @@ import sys
 import time
 from types import FrameType
 
-from config.server.environment import configure_logging, read_variable
+from config.server.environment import configure_logging, is_on, read_variable
 
 logger = logging.getLogger("config.server.supervisor")
 
@@ -25,6 +25,7 @@ RELOAD_CHECK = [*GUNICORN, "--check-config", "config.wsgi"]
 BACKGROUND_WORKER = [sys.executable, "manage.py", "run_worker"]
 LIST_WORKER = [sys.executable, "manage.py", "run_lists"]
 WEBHOOK_WORKER = [sys.executable, "manage.py", "run_webhooks"]
+PROBE_WORKER = [sys.executable, "manage.py", "run_probes"]
 # As in run_lists.py, but set earlier: importing the product takes most of a second of CPU.
 LIST_NICENESS = 19
 RESTART_SECONDS = 1
@@ -78,6 +79,8 @@ class Supervisor:
             *[LIST_WORKER] * int(read_variable("LIST_PROCESSES", "1")),
             *[WEBHOOK_WORKER] * int(read_variable("WEBHOOK_PROCESSES", "1")),
         ]
+        if is_on("PROBE_MAILBOX_CHECKS"):
+            commands += [PROBE_WORKER] * int(read_variable("PROBE_PROCESSES", "1"))
         self.workers = [Worker(command) for command in commands]
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, self._stop)

@@ -301,7 +301,8 @@ if METRICS_ADDRESS is not None and METRICS_ADDRESS[1] == PORT:
     env.report("METRICS_PORT", "must be another port than PORT.")
 # Read when prometheus_client is imported. Only these processes count in files.
 os.environ.pop("PROMETHEUS_MULTIPROC_DIR", None)
-_COUNTS = SERVES_WEB or sys.argv[1:2] in (["run_worker"], ["run_lists"], ["run_webhooks"])
+_COMMANDS = ("run_worker", "run_lists", "run_webhooks", "run_probes")
+_COUNTS = SERVES_WEB or (len(sys.argv) > 1 and sys.argv[1] in _COMMANDS)
 if METRICS_ADDRESS is not None and _COUNTS:
     _folder = env.folder("PROMETHEUS_MULTIPROC_DIR", METRICS_DIR, outside=BASE_DIR)
     os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(_folder)

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from engine.dns.networks import is_public
-from engine.smtp.session import Conversation, Question, talk
+from engine.smtp.session import Conversation, MailboxQuestion, talk
 from engine.smtp.socks import ProxyFailed
-from engine.smtp.wire import LIMITS, Limits, Outcome, Wire
+from engine.smtp.wire import LIMITS, SmtpLimits, SmtpOutcome, Wire
 
 _MAX_HOSTS = 2
 _MAX_ADDRESSES_PER_HOST = 2
@@ -18,7 +18,7 @@ _MAX_ADDRESSES_PER_HOST = 2
 Dialer = Callable[[str, int, float], socket.socket]
 
 
-class Target(NamedTuple):
+class MailTarget(NamedTuple):
     host: str
     address: str
 
@@ -26,7 +26,7 @@ class Target(NamedTuple):
 class HostAnswer(NamedTuple):
     conversation: Conversation
     # The last one tried. None: the hosts have no address.
-    target: Target | None = None
+    target: MailTarget | None = None
 
 
 def find_targets(
@@ -34,13 +34,13 @@ def find_targets(
     find_addresses: Callable[[str], frozenset[str] | None],
     *,
     is_allowed: Callable[[str], bool] = is_public,
-) -> Iterator[Target]:
+) -> Iterator[MailTarget]:
     """Yield hosts, in MX order, with addresses to connect to. A host is resolved when needed."""
     for host in hosts[:_MAX_HOSTS]:
         allowed = [address for address in find_addresses(host) or () if is_allowed(address)]
         # IPv4 first: servers trust its reputation more, and every network has it.
         allowed.sort(key=lambda address: (":" in address, address))
-        yield from (Target(host, address) for address in allowed[:_MAX_ADDRESSES_PER_HOST])
+        yield from (MailTarget(host, address) for address in allowed[:_MAX_ADDRESSES_PER_HOST])
 
 
 def connect_directly(address: str, port: int, seconds: float, *, source: str = "") -> socket.socket:
@@ -61,14 +61,14 @@ def connect_directly(address: str, port: int, seconds: float, *, source: str = "
 
 
 def probe_host(
-    targets: Iterable[Target],
-    question: Question,
+    targets: Iterable[MailTarget],
+    question: MailboxQuestion,
     *,
     dial: Dialer = connect_directly,
     is_allowed: Callable[[str], bool] = is_public,
     port: int = 25,
     starttls: bool = True,
-    limits: Limits = LIMITS,
+    limits: SmtpLimits = LIMITS,
     clock: Callable[[], float] = time.monotonic,
 ) -> HostAnswer:
     """Ask the first target that greets us, once more in clear if TLS fails.
@@ -77,7 +77,7 @@ def probe_host(
     recipient, pass `[answer.target]`, and `starttls=answer.conversation.is_encrypted`.
     """
     ends_at = clock() + limits.probe
-    answer = HostAnswer(Conversation(outcome=Outcome.NO_ADDRESS))
+    answer = HostAnswer(Conversation(outcome=SmtpOutcome.NO_ADDRESS))
 
     def ask(address: str, starttls: bool) -> Conversation:
         seconds = min(limits.connect, ends_at - clock())
@@ -88,19 +88,23 @@ def probe_host(
                 wire = Wire(sock, limits, clock, ends_at)
                 return talk(wire, question, starttls=starttls)
         except ProxyFailed:
-            return Conversation(outcome=Outcome.PROXY_FAILED)
+            return Conversation(outcome=SmtpOutcome.PROXY_FAILED)
         except TimeoutError:
-            return Conversation(outcome=Outcome.TIMED_OUT)
+            return Conversation(outcome=SmtpOutcome.TIMED_OUT)
         except OSError:
-            return Conversation(outcome=Outcome.UNREACHABLE)
+            return Conversation(outcome=SmtpOutcome.UNREACHABLE)
 
     for target in targets:
         if not is_allowed(target.address):
             continue
         conversation = ask(target.address, starttls)
-        if conversation.outcome == Outcome.TLS_FAILED:
+        if conversation.outcome == SmtpOutcome.TLS_FAILED:
             conversation = ask(target.address, starttls=False)
         answer = HostAnswer(conversation, target)
-        if conversation.steps or conversation.outcome == Outcome.PROXY_FAILED or clock() >= ends_at:
+        if (
+            conversation.steps
+            or conversation.outcome == SmtpOutcome.PROXY_FAILED
+            or clock() >= ends_at
+        ):
             break
     return answer

@@ -6,20 +6,20 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from engine.dns.networks import is_public
-from engine.smtp.connect import Dialer, HostAnswer, Target, find_targets, probe_host
+from engine.smtp.connect import Dialer, HostAnswer, MailTarget, find_targets, probe_host
 from engine.smtp.mailbox import MailboxAnswer, decide, needs_control, needs_postmaster
 from engine.smtp.replies import ReplyClass, classify
-from engine.smtp.session import Conversation, Question
-from engine.smtp.wire import LIMITS, Limits, Outcome
+from engine.smtp.session import Conversation, MailboxQuestion
+from engine.smtp.wire import LIMITS, SmtpLimits, SmtpOutcome
 
 # Of conversations without a reply to the name.
 _REASONS = {
-    Outcome.TIMED_OUT: "smtp_timeout",
-    Outcome.UNREACHABLE: "smtp_unreachable",
-    Outcome.NO_ADDRESS: "smtp_unreachable",
-    Outcome.PROXY_FAILED: "check_failed",
+    SmtpOutcome.TIMED_OUT: "smtp_timeout",
+    SmtpOutcome.UNREACHABLE: "smtp_unreachable",
+    SmtpOutcome.NO_ADDRESS: "smtp_unreachable",
+    SmtpOutcome.PROXY_FAILED: "check_failed",
     # The address can't be asked about in ASCII, so only the domain is known.
-    Outcome.NO_SMTPUTF8: "domain_accepts_mail",
+    SmtpOutcome.NO_SMTPUTF8: "domain_accepts_mail",
 }
 
 
@@ -48,7 +48,7 @@ class Prober:
     sender: str
     port: int = 25
     is_allowed: Callable[[str], bool] = is_public
-    limits: Limits = LIMITS
+    limits: SmtpLimits = LIMITS
     clock: Callable[[], float] = time.monotonic
 
     def ask(
@@ -68,7 +68,7 @@ class Prober:
             asked = self._converse(targets, email)
             conversation = asked.conversation
             host = asked.target.host if asked.target else ""
-            if conversation.outcome != Outcome.REPLIED:
+            if conversation.outcome != SmtpOutcome.REPLIED:
                 reason = _REASONS.get(conversation.outcome, "server_temporary_error")
                 return MailboxReply(MailboxAnswer(reason), host, conversation)
             name = classify(conversation.stage, conversation.reply, provider, local_part)
@@ -103,7 +103,7 @@ class Prober:
 
     def _converse(
         self,
-        targets: Iterable[Target],
+        targets: Iterable[MailTarget],
         recipient: str,
         *,
         starttls: bool = True,
@@ -111,7 +111,7 @@ class Prober:
     ) -> HostAnswer:
         return probe_host(
             targets,
-            Question(self.ehlo_name, self.sender, recipient, next_recipient),
+            MailboxQuestion(self.ehlo_name, self.sender, recipient, next_recipient),
             dial=self.dial,
             is_allowed=self.is_allowed,
             port=self.port,

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from engine.smtp.wire import Ended, Outcome, Unsendable, Wire
+from engine.smtp.wire import Ended, SmtpOutcome, Unsendable, Wire
 from engine.syntax.parsing import SyntaxProblem, parse_address
 
 _PATH = re.compile(r'[^\s<>"\\@\x00-\x1f\x7f]+@[a-z0-9.-]+')
@@ -17,7 +17,7 @@ _TLS.check_hostname = False
 _TLS.verify_mode = ssl.CERT_NONE
 
 
-class Question(NamedTuple):
+class MailboxQuestion(NamedTuple):
     ehlo_name: str
     sender: str
     recipient: str
@@ -35,7 +35,7 @@ class Step(NamedTuple):
 
 @dataclass
 class Conversation:
-    outcome: Outcome = Outcome.REPLIED
+    outcome: SmtpOutcome = SmtpOutcome.REPLIED
     # Where it ended.
     stage: str = "connect"
     steps: list[Step] = field(default_factory=list)
@@ -53,7 +53,7 @@ class Conversation:
         return [step.reply for step in self.steps if step.stage == "rcpt"]
 
 
-def talk(wire: Wire, question: Question, *, starttls: bool = True) -> Conversation:
+def talk(wire: Wire, question: MailboxQuestion, *, starttls: bool = True) -> Conversation:
     """Converse over a connection, which the caller closes. No reply raises an exception.
 
     Raise Unsendable, a ValueError, for names and addresses that can't be part of a command.
@@ -65,18 +65,18 @@ def talk(wire: Wire, question: Question, *, starttls: bool = True) -> Conversati
     except Ended as ended:
         conversation.outcome = ended.outcome
     except TimeoutError:
-        conversation.outcome = Outcome.TIMED_OUT
+        conversation.outcome = SmtpOutcome.TIMED_OUT
     except OSError:
-        conversation.outcome = Outcome.DROPPED
-    if conversation.outcome != Outcome.REPLIED and conversation.stage == "starttls":
-        conversation.outcome = Outcome.TLS_FAILED
+        conversation.outcome = SmtpOutcome.DROPPED
+    if conversation.outcome != SmtpOutcome.REPLIED and conversation.stage == "starttls":
+        conversation.outcome = SmtpOutcome.TLS_FAILED
     else:
         wire.quit()
     return conversation
 
 
 class _Session:
-    def __init__(self, wire: Wire, question: Question) -> None:
+    def __init__(self, wire: Wire, question: MailboxQuestion) -> None:
         if not _EHLO_NAME.fullmatch(question.ehlo_name):
             raise Unsendable(question.ehlo_name)
         self.conversation = Conversation()
@@ -92,13 +92,13 @@ class _Session:
             code = reply_code(self._ask("starttls", "STARTTLS"))
             if code != 220:
                 # After 421 the server is busy, in clear too.
-                raise Ended(Outcome.REPLIED if code == 421 else Outcome.TLS_FAILED)
+                raise Ended(SmtpOutcome.REPLIED if code == 421 else SmtpOutcome.TLS_FAILED)
             self._wire.start_tls(_TLS)
             conversation.is_encrypted = True
             self._greet()
         parameters = "" if (self._sender + self._recipient).isascii() else " SMTPUTF8"
         if parameters and "SMTPUTF8" not in conversation.extensions:
-            raise Ended(Outcome.NO_SMTPUTF8)
+            raise Ended(SmtpOutcome.NO_SMTPUTF8)
         _require_success(self._ask("mail", f"MAIL FROM:<{self._sender}>{parameters}"))
         reply = self._ask("rcpt", f"RCPT TO:<{self._recipient}>")
         if reply_code(reply) != 421 and (another := self._question.next_recipient(reply)):
@@ -113,7 +113,7 @@ class _Session:
                 reply = self._ask("ehlo", f"HELO {name}")
             except (Ended, OSError):
                 # The refusal says more than how the connection ended.
-                raise Ended(Outcome.REPLIED) from None
+                raise Ended(SmtpOutcome.REPLIED) from None
         _require_success(reply)
         words = (line[4:].split(maxsplit=1) for line in reply.split(b"\n")[1:])
         self.conversation.extensions = frozenset(
@@ -137,7 +137,7 @@ def reply_code(reply: bytes) -> int | None:
 
 def _require_success(reply: bytes) -> None:
     if not 200 <= (reply_code(reply) or 0) <= 299:
-        raise Ended(Outcome.REPLIED)
+        raise Ended(SmtpOutcome.REPLIED)
 
 
 def _path(email: str) -> str:

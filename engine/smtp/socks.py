@@ -18,7 +18,7 @@ class ProxyFailed(Exception):
     """The proxy is down, refuses us, or doesn't speak SOCKS5: nothing is known of the target."""
 
 
-class Proxy:
+class SocksProxy:
     def __init__(self, url: str, *, clock: Callable[[], float] = time.monotonic) -> None:
         """Raise ValueError if the URL isn't socks5://user:password@host:port."""
         parts = urlsplit(url)

@@ -13,7 +13,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 
-class Outcome(StrEnum):
+class SmtpOutcome(StrEnum):
     REPLIED = "replied"
     DROPPED = "dropped"
     TIMED_OUT = "timed_out"
@@ -28,7 +28,7 @@ class Outcome(StrEnum):
     NO_ADDRESS = "no_address"
 
 
-class Limits(NamedTuple):
+class SmtpLimits(NamedTuple):
     """Seconds, and the size of one reply."""
 
     connect: float = 5
@@ -39,11 +39,11 @@ class Limits(NamedTuple):
     reply_lines: int = 50
 
 
-LIMITS = Limits()
+LIMITS = SmtpLimits()
 
 
 class Ended(Exception):
-    def __init__(self, outcome: Outcome) -> None:
+    def __init__(self, outcome: SmtpOutcome) -> None:
         super().__init__(outcome)
         self.outcome = outcome
 
@@ -62,7 +62,7 @@ class Wire:
     """Raise Ended or OSError (TimeoutError: too slow) when the conversation can't continue."""
 
     def __init__(
-        self, sock: socket.socket, limits: Limits, clock: Callable[[], float], ends_at: float
+        self, sock: socket.socket, limits: SmtpLimits, clock: Callable[[], float], ends_at: float
     ) -> None:
         self._socket = sock
         self._limits = limits
@@ -86,12 +86,12 @@ class Wire:
         size = 0
         while not lines or _IS_CONTINUED.match(lines[-1]):
             if len(lines) == self._limits.reply_lines:
-                raise Ended(Outcome.TOO_LONG)
+                raise Ended(SmtpOutcome.TOO_LONG)
             line = self._read_line(until, self._limits.reply_bytes - size)
             size += len(line)
             lines.append(line.removesuffix(b"\r"))
         if self._received:
-            raise Ended(Outcome.UNCLEAR)
+            raise Ended(SmtpOutcome.UNCLEAR)
         return b"\n".join(lines)
 
     def start_tls(self, context: ssl.SSLContext) -> None:
@@ -123,13 +123,13 @@ class Wire:
                 raise ConnectionResetError
         line, _, self._received = b"".join(parts).partition(b"\n")
         if len(line) > max_size:
-            raise Ended(Outcome.TOO_LONG)
+            raise Ended(SmtpOutcome.TOO_LONG)
         return line
 
     def _refuse_early_bytes(self) -> None:
         with suppress(BlockingIOError):
             self._read(self._ends_at, waits=False)
-            raise Ended(Outcome.UNCLEAR)
+            raise Ended(SmtpOutcome.UNCLEAR)
 
     def _read(self, until: float, *, waits: bool = True) -> bytes:
         while self._tls is not None:

@@ -4,7 +4,7 @@ from urllib.parse import urlsplit
 
 from django.conf import settings
 
-from engine import Dialer, Proxy, connect_directly
+from engine import Dialer, SocksProxy, connect_directly
 from validation.models import MailHostPace, Probe
 
 DIRECT = "direct"
@@ -19,7 +19,7 @@ class Egress(NamedTuple):
 
 @cache
 def egresses() -> dict[str, Egress]:
-    found = [Egress(_name(url), Proxy(url).connect) for url in settings.PROBE_PROXY]
+    found = [Egress(_name(url), SocksProxy(url).connect) for url in settings.PROBE_PROXY]
     if not found:
         found = [Egress(DIRECT, partial(connect_directly, source=settings.PROBE_ADDRESS))]
     return {egress.name: egress for egress in found}

@@ -20,10 +20,11 @@ from django.db.models.functions import RowNumber
 from django.utils import timezone
 from gevent.queue import Empty, Queue
 
+from engine import PENDING_SECONDS
 from validation.models import MailHostPace, Probe
 from validation.probes.asking import Answer, Question, converse, give_up, prepare, remember
 from validation.probes.metrics import conversations
-from validation.probes.settlement import finish
+from validation.probes.settlement import finish, postpone
 
 logger = logging.getLogger(__name__)
 
@@ -33,7 +34,7 @@ TURN_SECONDS, IDLE_SECONDS = 30.0, 0.25
 CLAIM_INTERVAL_SECONDS, GIVE_UP_INTERVAL_SECONDS = 0.05, 1.0
 FETCH_SIZE = 20
 # Between the attempts at hosts that greylist or have a temporary error.
-RETRY_DELAYS = (timedelta(minutes=6), timedelta(minutes=14), timedelta(minutes=40))
+RETRY_DELAYS = [timedelta(seconds=seconds) for seconds in PENDING_SECONDS[1:]]
 POSTPONED = timedelta(minutes=5)
 
 
@@ -180,12 +181,8 @@ def store_answer(probe: Probe, answer: Answer, pace: MailHostPace | None) -> Non
         pace.record(answer.last_reply, refused_us=answer.refused_us)
     remember(answer)
     if pace is not None and answer.may_ask_again and probe.tries < len(RETRY_DELAYS):
-        next_attempt_at = timezone.now() + RETRY_DELAYS[probe.tries]
-        if next_attempt_at < probe.ends_at:
-            Probe.objects.waiting().filter(pk=probe.pk).update(
-                tries=probe.tries + 1,
-                next_attempt_at=next_attempt_at,
-                reason=answer.finding.reason,
-            )
+        until = timezone.now() + RETRY_DELAYS[probe.tries]
+        if until < probe.ends_at:
+            postpone(probe=probe, finding=answer.finding, until=until)
             return
     finish(probe=probe, finding=answer.finding)
