@@ -15,6 +15,10 @@ from engine.dns.resolver import Resolver
 from engine.dns.stored_route import dump_route, load_route
 from engine.domain_data import BUILT_IN_DATA, NO_STAFF_DOMAINS, StaffDomains, with_parents
 from engine.sandbox import SANDBOX_DOMAIN, sandbox_word
+from engine.smtp.connect import HostAnswer, MailTarget, connect_directly, find_targets, probe_host
+from engine.smtp.session import Conversation, MailboxQuestion
+from engine.smtp.socks import SocksProxy
+from engine.smtp.wire import SmtpLimits, SmtpOutcome, Unsendable
 from engine.suggestions.suggest import suggest_domain
 from engine.syntax.errors import SYNTAX_MESSAGES
 from engine.syntax.parsing import AddressParts, SyntaxProblem, parse_address, to_unicode
@@ -40,22 +44,33 @@ __all__ = [
     "VISITOR",
     "WEIGHTS",
     "AddressParts",
+    "Conversation",
     "DomainInfo",
     "Engine",
     "Finding",
+    "HostAnswer",
     "LookupShare",
     "MailHost",
     "MailRoute",
+    "MailTarget",
+    "MailboxQuestion",
     "Meaning",
     "Resolver",
+    "SmtpLimits",
+    "SmtpOutcome",
+    "SocksProxy",
     "StaffDomains",
     "SyntaxProblem",
+    "Unsendable",
     "Verdict",
     "canonical_address",
+    "connect_directly",
     "dump_route",
+    "find_targets",
     "is_public",
     "load_route",
     "parse_address",
+    "probe_host",
     "reasons_by_verdict",
     "sandbox_word",
     "strip_plus_tag",

@@ -34,16 +34,16 @@ class _Handler(BaseHTTPRequestHandler):
         with socket.create_connection((host, int(port))) as upstream:
             self.send_response(200)
             self.end_headers()
-            back = threading.Thread(target=_copy, args=(upstream, self.connection), daemon=True)
+            back = threading.Thread(target=copy, args=(upstream, self.connection), daemon=True)
             back.start()
-            _copy(self.connection, upstream)
+            copy(self.connection, upstream)
             back.join()
 
     def log_message(self, format: str, *arguments: object) -> None:  # noqa: A002
         """Print nothing."""
 
 
-def _copy(source: socket.socket, target: socket.socket) -> None:
+def copy(source: socket.socket, target: socket.socket) -> None:
     with suppress(OSError):
         while data := source.recv(65536):
             target.sendall(data)
