@@ -3,8 +3,8 @@ import os
 import sys
 
 if sys.argv[1:2] in (["run_lists"], ["run_webhooks"], ["run_probes"]):
-    # Greenlets look up a list's domains in two thirds of the time that threads take, and end an
-    # attempt to send a webhook or a conversation with a mail server in time. This has to precede all other imports.
+    # Greenlets look up a list's domains in two thirds of the time that threads take, and end a
+    # conversation with a slow server in time. This has to precede all other imports.
     from gevent import monkey
 
     monkey.patch_all()

@@ -249,9 +249,6 @@ PROBE_PROXY = env.names("PROBE_PROXY", [])
 # Processes, and concurrent conversations in each.
 PROBE_PROCESSES = env.integer("PROBE_PROCESSES", 1, minimum=0, maximum=64)
 PROBE_WORKERS = env.integer("PROBE_WORKERS", 64, minimum=1, maximum=1_000)
-# Tests ask mail servers at other ports and at loopback addresses.
-PROBE_PORT = env.integer("PROBE_PORT", 25, minimum=1, maximum=65535)
-PROBE_ALLOW_PRIVATE = env.flag("PROBE_ALLOW_PRIVATE", False)
 
 # --- Billing --------------------------------------------------------------------------------------
 

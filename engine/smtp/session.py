@@ -3,6 +3,7 @@
 import re
 import ssl
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -86,7 +87,7 @@ class _Session:
 
     def run(self, starttls: bool) -> None:
         conversation = self.conversation
-        _require_success(self._ask("connect", None))
+        self._ask("connect", None, must_succeed=True)
         self._greet()
         if starttls and "STARTTLS" in conversation.extensions:
             code = reply_code(self._ask("starttls", "STARTTLS"))
@@ -99,7 +100,7 @@ class _Session:
         parameters = "" if (self._sender + self._recipient).isascii() else " SMTPUTF8"
         if parameters and "SMTPUTF8" not in conversation.extensions:
             raise Ended(SmtpOutcome.NO_SMTPUTF8)
-        _require_success(self._ask("mail", f"MAIL FROM:<{self._sender}>{parameters}"))
+        self._ask("mail", f"MAIL FROM:<{self._sender}>{parameters}", must_succeed=True)
         reply = self._ask("rcpt", f"RCPT TO:<{self._recipient}>")
         if reply_code(reply) != 421 and (another := self._question.next_recipient(reply)):
             self._ask("rcpt", f"RCPT TO:<{_path(another)}>")
@@ -107,24 +108,26 @@ class _Session:
     def _greet(self) -> None:
         name = self._question.ehlo_name
         reply = self._ask("ehlo", f"EHLO {name}")
+        code = reply_code(reply) or 0
         # 521 (RFC 7504): the server never takes mail.
-        if reply[:1] == b"5" and reply_code(reply) != 521:
-            try:
+        if code // 100 == 5 and code != 521:
+            # The refusal says more than how the connection ends after it.
+            with suppress(Ended, OSError):
                 reply = self._ask("ehlo", f"HELO {name}")
-            except (Ended, OSError):
-                # The refusal says more than how the connection ended.
-                raise Ended(SmtpOutcome.REPLIED) from None
-        _require_success(reply)
+        if (reply_code(reply) or 0) // 100 != 2:
+            raise Ended(SmtpOutcome.REPLIED)
         words = (line[4:].split(maxsplit=1) for line in reply.split(b"\n")[1:])
         self.conversation.extensions = frozenset(
             word[0].decode("ascii", "replace").upper() for word in words if word
         )
 
-    def _ask(self, stage: str, command: str | None) -> bytes:
+    def _ask(self, stage: str, command: str | None, *, must_succeed: bool = False) -> bytes:
         conversation = self.conversation
         conversation.stage = stage
         reply = self._wire.exchange(command)
         conversation.steps.append(Step(stage, reply, conversation.is_encrypted))
+        if must_succeed and (reply_code(reply) or 0) // 100 != 2:
+            raise Ended(SmtpOutcome.REPLIED)
         return reply
 
 
@@ -135,17 +138,10 @@ def reply_code(reply: bytes) -> int | None:
     return int(code) if not codes and len(code) == 3 and code.isdigit() else None
 
 
-def _require_success(reply: bytes) -> None:
-    if not 200 <= (reply_code(reply) or 0) <= 299:
-        raise Ended(SmtpOutcome.REPLIED)
-
-
 def _path(email: str) -> str:
     """Return an address as MAIL and RCPT take it, built from its parts."""
     parts = parse_address(email)
-    if isinstance(parts, SyntaxProblem):
-        raise Unsendable(parts.code)
-    path = f"{parts.local_part}@{parts.ascii_domain}"
-    if parse_address(path) != parts or not _PATH.fullmatch(path):
-        raise Unsendable("The address changes when it is parsed again")
+    path = "" if isinstance(parts, SyntaxProblem) else f"{parts.local_part}@{parts.ascii_domain}"
+    if not _PATH.fullmatch(path) or parse_address(path) != parts:
+        raise Unsendable("Not an address, or another one when it's parsed again")
     return path

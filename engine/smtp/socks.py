@@ -39,29 +39,28 @@ class SocksProxy:
         except OSError as error:
             raise ProxyFailed("The proxy can't be reached") from error
         try:
-            self._sign_in(sock, until)
-            self._connect(sock, address, port, until)
+            try:
+                self._sign_in(sock, until)
+            except OSError as error:
+                raise ProxyFailed("The proxy doesn't reply") from error
+            self._request(sock, ipaddress.ip_address(address).packed, port, until)
         except BaseException:
             sock.close()
             raise
         return sock
 
     def _sign_in(self, sock: socket.socket, until: float) -> None:
-        method = 2 if self._user else 0
-        try:
-            sock.sendall(bytes((5, 1, method)))
-            if self._read(sock, 2, until) != bytes((5, method)):
-                raise ProxyFailed("The proxy wants another authentication")
-            if self._user:
-                user, password = self._user, self._password
-                sock.sendall(bytes((1, len(user), *user, len(password), *password)))
-                if self._read(sock, 2, until)[1] != 0:
-                    raise ProxyFailed("The proxy refuses the user or password")
-        except OSError as error:
-            raise ProxyFailed("The proxy doesn't reply") from error
+        user, password = self._user, self._password
+        method = 2 if user else 0
+        sock.sendall(bytes((5, 1, method)))
+        if self._read(sock, 2, until) != bytes((5, method)):
+            raise ProxyFailed("The proxy wants another authentication")
+        if user:
+            sock.sendall(bytes((1, len(user), *user, len(password), *password)))
+            if self._read(sock, 2, until)[1] != 0:
+                raise ProxyFailed("The proxy refuses the user or password")
 
-    def _connect(self, sock: socket.socket, address: str, port: int, until: float) -> None:
-        packed = ipaddress.ip_address(address).packed
+    def _request(self, sock: socket.socket, packed: bytes, port: int, until: float) -> None:
         kind = 1 if len(packed) == 4 else 4
         sock.sendall(bytes((5, 1, 0, kind, *packed, *port.to_bytes(2, "big"))))
         version, code, _, kind = self._read(sock, 4, until)

@@ -9,6 +9,7 @@ import socket
 import ssl
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -58,24 +59,23 @@ _IS_CONTINUED = re.compile(rb"\d{3}-")
 _PART_SIZE = 4096
 
 
+@dataclass
 class Wire:
     """Raise Ended or OSError (TimeoutError: too slow) when the conversation can't continue."""
 
-    def __init__(
-        self, sock: socket.socket, limits: SmtpLimits, clock: Callable[[], float], ends_at: float
-    ) -> None:
-        self._socket = sock
-        self._limits = limits
-        self._clock = clock
-        self._ends_at = ends_at
-        self._received = b""
-        self._tls: ssl.SSLObject | None = None
-        self._from_server, self._to_server = ssl.MemoryBIO(), ssl.MemoryBIO()
+    sock: socket.socket
+    limits: SmtpLimits
+    clock: Callable[[], float]
+    ends_at: float
+    _received: bytes = b""
+    _tls: ssl.SSLObject | None = None
+    _from_server: ssl.MemoryBIO = field(default_factory=ssl.MemoryBIO)
+    _to_server: ssl.MemoryBIO = field(default_factory=ssl.MemoryBIO)
 
     def exchange(self, command: str | None) -> bytes:
         """Return the reply to a command, None: to connecting. Its lines are joined by LF."""
-        seconds = self._limits.banner if command is None else self._limits.command
-        until = min(self._clock() + seconds, self._ends_at)
+        seconds = self.limits.banner if command is None else self.limits.command
+        until = min(self.clock() + seconds, self.ends_at)
         if command is not None:
             line = command.encode()
             if not _COMMAND.fullmatch(line):
@@ -83,19 +83,18 @@ class Wire:
             self._refuse_early_bytes()
             self._send(line + b"\r\n", until)
         lines: list[bytes] = []
-        size = 0
+        size_left = self.limits.reply_bytes
         while not lines or _IS_CONTINUED.match(lines[-1]):
-            if len(lines) == self._limits.reply_lines:
+            if len(lines) == self.limits.reply_lines:
                 raise Ended(SmtpOutcome.TOO_LONG)
-            line = self._read_line(until, self._limits.reply_bytes - size)
-            size += len(line)
-            lines.append(line.removesuffix(b"\r"))
+            lines.append(self._read_line(until, size_left))
+            size_left -= len(lines[-1])
         if self._received:
             raise Ended(SmtpOutcome.UNCLEAR)
-        return b"\n".join(lines)
+        return b"\n".join(line.removesuffix(b"\r") for line in lines)
 
     def start_tls(self, context: ssl.SSLContext) -> None:
-        until = min(self._clock() + self._limits.command, self._ends_at)
+        until = min(self.clock() + self.limits.command, self.ends_at)
         tls = context.wrap_bio(self._from_server, self._to_server)
         while True:
             try:
@@ -110,7 +109,7 @@ class Wire:
     def quit(self) -> None:
         """Send QUIT without waiting."""
         with suppress(OSError):
-            self._send(b"QUIT\r\n", self._clock())
+            self._send(b"QUIT\r\n", self.clock())
 
     def _read_line(self, until: float, max_size: int) -> bytes:
         parts = [self._received]
@@ -128,7 +127,7 @@ class Wire:
 
     def _refuse_early_bytes(self) -> None:
         with suppress(BlockingIOError):
-            self._read(self._ends_at, waits=False)
+            self._read(self.ends_at, waits=False)
             raise Ended(SmtpOutcome.UNCLEAR)
 
     def _read(self, until: float, *, waits: bool = True) -> bytes:
@@ -140,11 +139,11 @@ class Wire:
         return self._receive(until, waits=waits)
 
     def _receive(self, until: float, *, waits: bool = True) -> bytes:
-        remaining = until - self._clock()
+        remaining = until - self.clock()
         if remaining <= 0:
             raise TimeoutError
-        self._socket.settimeout(remaining if waits else 0)
-        part = self._socket.recv(_PART_SIZE)
+        self.sock.settimeout(remaining if waits else 0)
+        part = self.sock.recv(_PART_SIZE)
         if not part:
             raise ConnectionResetError
         return part
@@ -153,5 +152,5 @@ class Wire:
         """Send data, and what TLS itself has to send."""
         if self._tls is not None and data:
             self._tls.write(data)
-        self._socket.settimeout(max(0, until - self._clock()))
-        self._socket.sendall(self._to_server.read() or data)
+        self.sock.settimeout(max(0, until - self.clock()))
+        self.sock.sendall(self._to_server.read() or data)

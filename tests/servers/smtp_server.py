@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from itertools import repeat
 from pathlib import Path
 from typing import NamedTuple
+from weakref import WeakSet
 
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
@@ -144,7 +145,9 @@ class SmtpServer:
     open_connections: Counter[str] = field(default_factory=Counter)
     most_open: Counter[str] = field(default_factory=Counter)
     _listeners: list[asyncio.Server] = field(default_factory=list)
+    # The loop keeps only weak references to tasks.
     _tasks: set[asyncio.Task[None]] = field(default_factory=set)
+    _transports: WeakSet[asyncio.WriteTransport] = field(default_factory=WeakSet)
 
     def lines(self) -> list[str]:
         return [command.line for command in self.commands]
@@ -160,22 +163,31 @@ class SmtpServer:
                 if error.errno != errno.EADDRINUSE:
                     raise
                 # Another process has the port at one of the addresses.
-                await self.close()
                 self.port = 0
+                for listener in self._listeners:
+                    listener.close()
+                self._listeners.clear()
 
     async def close(self) -> None:
         for listener in self._listeners:
             listener.close()
         self._listeners.clear()
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        while tasks := asyncio.all_tasks() - {asyncio.current_task()}:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+        for transport in list(self._transports):
+            transport.abort()
+        # They close in the loop's next turn.
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
 
     def _start(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         # Python 3.11 logs errors about canceled tasks that it has started.
         task = asyncio.ensure_future(self._serve(reader, writer))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+        self._transports.add(writer.transport)
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         address = writer.get_extra_info("sockname")[0]
@@ -207,12 +219,13 @@ class SmtpServer:
             if verb == "QUIT":
                 return
             await _send(writer, self._choose(host, verb, argument, session), session)
-            if verb == "STARTTLS":
-                if host.instead_of_tls is not None:
-                    await _send(writer, host.instead_of_tls, session)
-                elif host.starttls == SmtpHost.starttls:
-                    await writer.start_tls(_tls_context(), ssl_handshake_timeout=30)
-                    session.is_encrypted = True
+            if verb == "STARTTLS" and host.instead_of_tls is not None:
+                await _send(writer, host.instead_of_tls, session)
+                await reader.read()
+                return
+            if verb == "STARTTLS" and str(host.starttls).startswith("220"):
+                await writer.start_tls(_tls_context(), ssl_handshake_timeout=30)
+                session.is_encrypted = True
 
     def _choose(self, host: SmtpHost, verb: str, argument: str, session: Session) -> Script:
         path = argument.partition("<")[2].rpartition(">")[0]

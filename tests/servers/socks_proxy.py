@@ -27,6 +27,8 @@ class SocksProxy:
     bound: bytes = b"\1\0\0\0\0\0\0"
     # Other servers' addresses than those asked for.
     redirects: dict[str, str] = field(default_factory=dict)
+    # Another port than the one asked for.
+    port: int | None = None
 
     def url(self, user: str = USER, password: str = PASSWORD) -> str:
         return f"socks5://{quote(user)}:{quote(password, safe='')}@{self.address}"
@@ -72,7 +74,9 @@ class _Handler(socketserver.BaseRequestHandler):
         if proxy.code:
             client.sendall(bytes((5, proxy.code, 0)) + proxy.bound)
             return
-        with socket.create_connection((proxy.redirects.get(address, address), port)) as target:
+        with socket.create_connection(
+            (proxy.redirects.get(address, address), proxy.port or port)
+        ) as target:
             client.sendall(b"\5\0\0" + proxy.bound)
             back = threading.Thread(target=copy, args=(target, client), daemon=True)
             back.start()

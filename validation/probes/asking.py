@@ -20,7 +20,6 @@ from engine import (
     Prober,
     ReplyClass,
     control_name,
-    is_public,
     read_code,
     read_status,
     redact,
@@ -129,8 +128,6 @@ def _converse(question: Question) -> Answer:
         egresses()[question.egress].dial,
         settings.PROBE_DOMAIN,
         settings.PROBE_SENDER,
-        settings.PROBE_PORT,
-        (lambda _: True) if settings.PROBE_ALLOW_PRIVATE else is_public,
     )
     reply = prober.ask(
         f"{parts.local_part}@{parts.ascii_domain}",

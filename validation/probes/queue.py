@@ -72,8 +72,8 @@ class Turn:
         pace = self.pace
         due = Probe.objects.due().filter(organization=pace.organization, egress=pace.egress)
         turns = Window(RowNumber(), partition_by="account", order_by=("next_attempt_at", "pk"))
-        due = due.exclude(pk__in=self.in_progress).annotate(turn=turns)
-        self._fetched.extend(due.order_by("turn", "next_attempt_at", "pk")[:FETCH_SIZE])
+        fair = due.exclude(pk__in=self.in_progress).annotate(turn=turns)
+        self._fetched.extend(fair.order_by("turn", "next_attempt_at", "pk")[:FETCH_SIZE])
 
     def end(self) -> None:
         self.ends_at = 0.0
