@@ -23,8 +23,8 @@ from validation.lookup_limits import AccountLookupLimit
 from validation.models import Check, ReplayExists
 from validation.probes.assessment import assess
 from validation.probes.daily_limit import count_check
-from validation.probes.settlement import announce, finish, read_response, start_probe
-from validation.probes.waiting import wait_until_done
+from validation.probes.settlement import finish, read_response, start_probe
+from validation.probes.waiting import wait_for_answer
 from validation.request_log import writer
 from validation.request_log.writer import Caller
 from validation.results import stored_results
@@ -98,7 +98,7 @@ def check_mailbox(
     validation.finding = as_pending(finding)
     validation.idempotency_key, validation.held = idempotency_key, MAILBOX_PRICE
     try:
-        probe, balance = start_probe(validation, assessment)
+        probe = start_probe(validation, assessment)
     except ReplayExists:
         first = idempotency_key and find_replay(
             caller=caller, idempotency_key=idempotency_key, email=email, check=Check.MAILBOX
@@ -106,12 +106,10 @@ def check_mailbox(
         if not first:
             raise
         return replay_response(caller=caller, response=first)
-    if not wait_until_done(probe, ends_at):
-        if not stored_results.stores_results(account):
-            # The result couldn't be read later.
-            finish(probe=probe, finding=without_answer(finding, "smtp_timeout"))
-        elif announce(probe):
-            return validation.build_response(balance)
+    wait_for_answer(probe, ends_at)
+    if not stored_results.stores_results(account):
+        # The result couldn't be read later. This does nothing if the check is done.
+        finish(probe=probe, finding=without_answer(finding, "smtp_timeout"))
     return read_response(probe)
 
 

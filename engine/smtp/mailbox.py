@@ -14,7 +14,7 @@ _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 # Of classes that say nothing about the mailbox.
 _UNKNOWN_REASONS = {
     ReplyClass.GREYLISTED: "greylisted",
-    ReplyClass.REFUSED_US: "server_refused_us",
+    ReplyClass.TEMPORARY: "server_temporary_error",
 }
 
 
@@ -59,7 +59,7 @@ def decide(
         case ReplyClass.DISABLED | ReplyClass.FULL:
             reason = "server_temporary_error" if control == name else f"mailbox_{name}"
         case _:
-            return MailboxAnswer(_UNKNOWN_REASONS.get(name, "server_temporary_error"))
+            return MailboxAnswer(_UNKNOWN_REASONS.get(name, "server_refused_us"))
     controls = {ReplyClass.ACCEPTED: "accepted", ReplyClass.GONE: "refused"}
     return MailboxAnswer(reason, controls.get(control or ReplyClass.UNCLEAR, "unclear"))
 

@@ -7,6 +7,7 @@ import logging
 from datetime import timedelta
 from typing import Any, NamedTuple
 
+import orjson
 from django.conf import settings
 from django.db import connections
 from django.utils import timezone
@@ -28,6 +29,7 @@ from engine import (
     without_answer,
 )
 from runtime.encryption import DecryptionFailed, decrypt
+from runtime.json_text import render_json
 from validation.models import AcceptAllDomain, KnownMailbox, Probe
 from validation.probes.egress import egresses
 
@@ -41,9 +43,8 @@ LIFETIMES = {
     "mailbox_full": timedelta(hours=1),
 }
 CONTROL_LIFETIME, ACCEPTED_LIFETIME = timedelta(hours=24), timedelta(days=30)
-RETRIED = frozenset(
-    {"greylisted", "server_temporary_error", "smtp_timeout", "smtp_unreachable", "check_failed"}
-)
+# Of the name or the control, or without any reply.
+RETRIED = (ReplyClass.GREYLISTED, ReplyClass.TEMPORARY, None)
 BUSY = 421
 
 
@@ -137,10 +138,11 @@ def _converse(question: Question) -> Answer:
         facts=question.facts,
     )
     smtp = _describe(question, reply, parts.local_part)
-    reason = reply.answer.reason
+    finding = with_mailbox(finding, reply.answer, smtp)
+    is_retried = reply.name in RETRIED or reply.control in RETRIED[:2]
     return Answer(
-        with_mailbox(finding, reply.answer, smtp),
-        may_ask_again=reason in RETRIED,
+        finding,
+        may_ask_again=is_retried and not finding.is_definite,
         refused_us=ReplyClass.REFUSED_US in (reply.name, reply.control) or smtp["code"] == BUSY,
         reply_class=reply.name,
         last_reply=smtp["message"] or reply.conversation.outcome,
@@ -179,7 +181,9 @@ def remember(answer: Answer) -> None:
         return
     now, reason = timezone.now(), reply.answer.reason
     if lifetime := LIFETIMES.get(reason):
-        values = {"reason": reason, "smtp": answer.finding.smtp, "expires_at": now + lifetime}
+        # With the time as a text.
+        smtp = orjson.loads(render_json(answer.finding.smtp))
+        values = {"reason": reason, "smtp": smtp, "expires_at": now + lifetime}
         KnownMailbox.objects.update_or_create(pk=question.address_hash, defaults=values)
     facts: dict[str, object] = {}
     if reply.control in (ReplyClass.ACCEPTED, ReplyClass.GONE):

@@ -179,10 +179,10 @@ def store_answer(probe: Probe, answer: Answer, pace: MailHostPace | None) -> Non
     if pace is not None:
         conversations.labels(answer.reply_class or "none").inc()
         pace.record(answer.last_reply, refused_us=answer.refused_us)
-    remember(answer)
     if pace is not None and answer.may_ask_again and probe.tries < len(RETRY_DELAYS):
         until = timezone.now() + RETRY_DELAYS[probe.tries]
         if until < probe.ends_at:
             postpone(probe=probe, finding=answer.finding, until=until)
             return
     finish(probe=probe, finding=answer.finding)
+    remember(answer)

@@ -32,8 +32,8 @@ from validation.results import stored_results
 
 
 @transaction.atomic
-def start_probe(validation: Validation, assessment: Assessment) -> tuple[Probe, int]:
-    """Hold the credits and queue the question. Return it with the balance.
+def start_probe(validation: Validation, assessment: Assessment) -> Probe:
+    """Hold the credits and queue the question.
 
     Raise ReplayExists if another request with the Idempotency-Key was first.
     """
@@ -46,7 +46,6 @@ def start_probe(validation: Validation, assessment: Assessment) -> tuple[Probe, 
         reason=f"Mailbox check {validation.id}",
         key=caller.key,
     )
-    balance = _balance(account)
     writer.bulk_insert_for([validation]).run()
     stored_results.insert_pending(validation).run()
     MailHostPace.objects.ensure(assessment.organization, assessment.egress)
@@ -71,24 +70,20 @@ def start_probe(validation: Validation, assessment: Assessment) -> tuple[Probe, 
             digest_of_request(validation.email, Check.MAILBOX),
             result_id=validation.id,
             address_hashes=probe.address_hash,
-            balance=balance,
+            balance=_balance(account),
         ).store()
-    return probe, balance
-
-
-def announce(probe: Probe) -> bool:
-    """Remember that a response says pending. Return False if the check is done."""
-    return bool(Probe.objects.waiting().filter(pk=probe.pk).update(is_announced=True))
+    return probe
 
 
 def read_response(probe: Probe) -> ValidationResponse:
-    """Return the final result to the call that waited for it."""
+    """Return the result to the call that waited for it. If it's pending, its end is an event."""
+    is_pending = Probe.objects.waiting().filter(pk=probe.pk).update(is_announced=True)
     row = StoredResult.objects.get(pk=probe.result_id)
     replay = Replay.objects.filter(account=probe.account, result_id=probe.result_id).first()
     balance = _balance(probe.account) if replay is None else replay.balance or 0
     body = stored_results.with_balance(stored_results.unpack_bytes(row.packed) or b"{{}}", balance)
     document = orjson.loads(body)
-    if replay is None and not stored_results.stores_results(probe.account):
+    if not is_pending and replay is None and not stored_results.stores_results(probe.account):
         row.delete()
     return ValidationResponse(body, document["credits"]["charged"], balance, document["verdict"])
 

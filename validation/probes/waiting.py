@@ -3,6 +3,9 @@
 import threading
 import time
 from collections import Counter
+from datetime import timedelta
+
+from django.utils import timezone
 
 from accounts.models import Account
 from runtime.database.pool import release_connection
@@ -17,10 +20,10 @@ _lock = threading.Lock()
 _waiting: Counter[int] = Counter()
 
 
-def wait_until_done(probe: Probe, ends_at: float) -> bool:
-    """Return whether the check was done by then."""
+def wait_for_answer(probe: Probe, ends_at: float) -> None:
+    """Return when the check is done, or when it can't be done in time."""
     if not _enter(probe.account):
-        return False
+        return
     try:
         # Hold no request slot while waiting, and no connection between reads.
         concurrency_limit.leave()
@@ -29,11 +32,12 @@ def wait_until_done(probe: Probe, ends_at: float) -> bool:
             release_connection()
             time.sleep(min(interval, seconds_left))
             interval = min(interval * 1.5, _MAX_INTERVAL)
-            if not Probe.objects.waiting().filter(pk=probe.pk).exists():
-                return True
+            soon = timezone.now() + timedelta(seconds=ends_at - time.monotonic())
+            waiting = Probe.objects.waiting().filter(pk=probe.pk, next_attempt_at__lt=soon)
+            if not waiting.exists():
+                return
     finally:
         _leave(probe.account)
-    return False
 
 
 def _enter(account: Account) -> bool:
