@@ -15,6 +15,7 @@ from validation.hooks import AddressErasure, address_erasures, on_address_erased
 from validation.models import Feedback, LogEntry, Replay
 from validation.models.log_entries import LogEntryQuerySet
 from validation.models.replays import ReplayQuerySet
+from validation.probes.data import erase_address as erase_probes
 from validation.results.stored_results import erase_results
 
 
@@ -34,6 +35,7 @@ def erase_address(*, email: str, account: Account | None, actor: User, ip: str |
         audit.record(affected, actor, "address.erased", parse_and_mask(email), ip)
     requests, replays, feedback = _matching_rows(email, account)
     erase_results(email, requests, replays)
+    erase_probes(email=email, account=account)
     deleted = requests.delete_in_batches() + sum(map(delete_in_batches, (replays, feedback)))
     return deleted + sum(erase(email=email, account=account) for erase in on_address_erased)
 

@@ -28,8 +28,6 @@ class ReplyClass(StrEnum):
 # They say something about the mailbox.
 DEFINITE = frozenset({ReplyClass.GONE, ReplyClass.DISABLED, ReplyClass.FULL})
 
-# Word groups that contradict a missing mailbox.
-CONTRARY = ("us", "rate", "later", "grey")
 # Their customers' own filters answer "User unknown".
 _CARRIERS = frozenset({"docomo", "kddi", "softbank"})
 _GONE_STATUSES = frozenset({"5.1.1", "5.1.3", "5.1.6", "5.1.10"})
@@ -56,6 +54,9 @@ def _read_words() -> dict[str, re.Pattern[str]]:
 
 
 _WORDS = _read_words()
+_LETTERS = re.compile("[a-z]{3,}")
+# A local part of these words may be a reason.
+_VOCABULARY = {word for words in _WORDS.values() for word in _LETTERS.findall(words.pattern)}
 
 
 def classify(stage: str, reply: bytes | str, provider: str | None, local_part: str) -> ReplyClass:
@@ -64,7 +65,7 @@ def classify(stage: str, reply: bytes | str, provider: str | None, local_part: s
     code = read_code(text)
     if code is None:
         return ReplyClass.UNCLEAR
-    is_telling = any(_WORDS[name].search(local_part.lower()) for name in CONTRARY)
+    is_telling = not _VOCABULARY.isdisjoint(_LETTERS.findall(local_part.lower()))
     status, words = read_status(text, code), prepare(text, local_part, is_telling=is_telling)
 
     def has(name: str) -> bool:

@@ -16,6 +16,8 @@ _CODES = re.compile(r"(?m)^\s*\d{3}[ -]?|(?<![\d.])[245]\.\d{1,3}\.\d{1,3}(?![\d
 _IPV6 = re.compile(r"\b(?:[0-9a-f]{0,4}:){2,7}[0-9a-f]{0,4}\b", re.I)
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 _SHOWN_LENGTH = 200
+# A shorter local part may be any word of the reply.
+_MIN_NAME = 3
 _SPACES = re.compile(r"\s+")
 
 
@@ -46,7 +48,7 @@ def prepare(text: str, local_part: str, *, is_telling: bool = False) -> str:
     for pattern in (_IN_ANGLES, _ADDRESS, _IN_BRACKETS, _IPV4, _CODES):
         words = pattern.sub(" ", words)
     words = _SPACES.sub(" ", words).strip()
-    if local_part:
+    if len(local_part) >= _MIN_NAME:
         name = re.escape(local_part.lower())
         quoted = rf"""(?:^|["'`(]){name}(?![\w-])"""
         bare = rf"(?<![\w-]){name}(?![\w-])"

@@ -21,6 +21,8 @@ STATUSES = {
     "api_key_expired": 401,
     "insufficient_credits": 402,
     "key_credit_limit_reached": 402,
+    "mailbox_checks_unavailable": 400,
+    "plan_limit_reached": 402,
     "max_credits_exceeded": 402,
     "ip_not_allowed": 403,
     "account_suspended": 403,

@@ -45,6 +45,9 @@ USER_TEXT: dict[str, list[str]] = {
     "lists.ListDomain": ["domain"],
     "validation.ListedDomain": ["domain", "reason"],
     "validation.LogEntry": ["path", "address", "domain"],
+    # The last reply of a mail server. Staff write the notes.
+    "validation.MailHostPace": ["last_reply"],
+    "validation.UnprobedDomain": ["domain", "note"],
 }
 # Columns that only the program writes: ids, codes, digests, and email bodies (never displayed).
 SYSTEM_TEXT: dict[str, list[str]] = {
@@ -109,6 +112,14 @@ SYSTEM_TEXT: dict[str, list[str]] = {
     "lists.ListDomain": ["route"],
     "validation.ListedDomain": ["kind"],
     "validation.StoredResult": ["result_id", "packed"],
+    "validation.AcceptAllDomain": ["domain", "host"],
+    "validation.KnownMailbox": ["address_hash", "reason", "smtp"],
+    "validation.MailHostPace": ["organization", "egress"],
+    "validation.Probe": [
+        *("result_id", "request_id", "batch_id", "email", "address_hash", "domain"),
+        *("organization", "egress", "reason"),
+    ],
+    "validation.UnprobedDomain": ["source"],
     "validation.LogEntry": [
         *("request_id", "refusal", "result_id", "batch_id", "address_hash", "verdict", "reason"),
     ],

@@ -3,7 +3,7 @@ from datetime import datetime, timedelta
 
 from django.conf import settings
 from django.db import models
-from django.db.models import Subquery
+from django.db.models import Q, Subquery
 from django.db.models.functions import Now
 from django.utils import timezone
 
@@ -11,13 +11,12 @@ from accounts.models import Account
 from runtime.database.raw_sql import BulkInsert, JsonTable, Row
 from validation.ids import first_id_at, result_created_at
 from validation.models.log_entries import LogEntry
+from validation.models.probes import Probe
 
 # How late the daily job may delete expired results.
 _MAX_OVERDUE = timedelta(days=2)
 # Between the time in an id and the time of its row.
 MAX_CLOCK_DIFFERENCE = timedelta(hours=1)
-# A mailbox check's row has the time of its end.
-MAX_CHECK_DURATION = timedelta(hours=2)
 
 
 class StoredResultQuerySet(models.QuerySet["StoredResult"]):
@@ -29,10 +28,12 @@ class StoredResultQuerySet(models.QuerySet["StoredResult"]):
     def find(self, account: Account, result_id: str) -> "StoredResult | None":
         """Find the row with a result, unless it has expired. Rows are deleted up to a day later."""
         at, since = result_created_at(result_id), max(stored_since(), account.log_starts_at)
-        if at is None or at <= since - MAX_CHECK_DURATION:
+        # A mailbox check's result can be read for as long after its end.
+        probes = Probe.objects.filter(Q(done_at=None) | Q(done_at__gt=since), account=account)
+        if at is None or (at <= since and not probes.filter(result_id=result_id).exists()):
             return None
         # The times leave out the partitions of other days.
-        times = (max(at - MAX_CLOCK_DIFFERENCE, since), timezone.now() + MAX_CLOCK_DIFFERENCE)
+        times = (at - MAX_CLOCK_DIFFERENCE, timezone.now() + MAX_CLOCK_DIFFERENCE)
         rows = self.filter(account=account, at__range=times)
         entries = LogEntry.objects.filter(account=account).with_result(result_id).order_by("at")
         batch_id = Subquery(entries.values("batch_id")[:1])

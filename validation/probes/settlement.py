@@ -24,8 +24,7 @@ from validation.charging.settlement import (
 )
 from validation.event_types import CHECK_COMPLETED
 from validation.models import Check, LogEntry, MailHostPace, Probe, Replay, StoredResult
-from validation.models.stored_results import MAX_CHECK_DURATION
-from validation.probes.assessment import Assessment
+from validation.probes.assessment import MAX_DURATION, Assessment
 from validation.request_log import writer
 from validation.request_log.writer import Caller
 from validation.results import stored_results
@@ -61,7 +60,7 @@ def start_probe(validation: Validation, assessment: Assessment) -> Probe:
         organization=assessment.organization,
         egress=assessment.egress,
         created_at=validation.created_at,
-        ends_at=validation.created_at + MAX_CHECK_DURATION,
+        ends_at=validation.created_at + MAX_DURATION,
     )
     if validation.idempotency_key is not None:
         Replay.of_request(

@@ -131,7 +131,8 @@ def find_result(account: Account, result_id: str, *, balance: int) -> dict[str, 
     document = next((result for result in results if result["id"] == result_id), None)
     if document is not None:
         # The balance after the charge isn't stored: the same statement computed it.
-        document["credits"] = {"held": 0, **document["credits"], "remaining": balance}
+        charged, held = document["credits"]["charged"], document["credits"].get("held", 0)
+        document["credits"] = {"charged": charged, "held": held, "remaining": balance}
     return document
 
 

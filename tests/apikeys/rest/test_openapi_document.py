@@ -194,7 +194,8 @@ def test_nullable_enums_list_null_among_their_values(document: Any) -> None:
     results = {f"{name}.account_list" for name in ("Result", "BatchResult", "ListResult")}
     facts = {"DomainAuth.spf", "DomainAuth.dmarc", "Mx.fallback", "ConsultedLists.disposable_by"}
     webhooks = {"Webhook.disabled_reason", "WebhookSecret.disabled_reason"}
-    assert set(nullable) == {*facts, *results, *webhooks}
+    smtp = {"Smtp.stage", "Smtp.control", "Smtp.skipped"}
+    assert set(nullable) == {*facts, *results, *webhooks, *smtp}
     assert all(schema["type"] == ["string", "null"] for schema in nullable.values())
 
 
