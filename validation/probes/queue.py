@@ -5,6 +5,7 @@ connection.
 """
 
 import logging
+import math
 import time
 from collections import deque
 from collections.abc import Callable
@@ -44,7 +45,8 @@ class Turn:
     def __init__(self, pace: MailHostPace) -> None:
         self.pace = pace
         self.ends_at = time.monotonic() + TURN_SECONDS
-        self.next_at = 0.0
+        # When the pace allows the next conversation, and when to look for more.
+        self.next_at = self._fetch_at = 0.0
         self.in_progress: set[int] = set()
         self._fetched: deque[Probe] = deque()
 
@@ -52,15 +54,23 @@ class Turn:
     def is_over(self) -> bool:
         return time.monotonic() >= self.ends_at
 
+    @property
+    def starts_at(self) -> float:
+        """Return when the next conversation may start, unless another ends before."""
+        if self.is_over or len(self.in_progress) >= MAX_CONNECTIONS:
+            return math.inf
+        return self.next_at if self._fetched else max(self.next_at, self._fetch_at)
+
     def next_probe(self) -> Probe | None:
         if self.is_over or len(self.in_progress) >= MAX_CONNECTIONS:
             return None
-        if time.monotonic() < self.next_at:
+        now = time.monotonic()
+        if now < self.next_at:
             return None
-        if not self._fetched:
+        if not self._fetched and now >= self._fetch_at:
+            self._fetch_at = now + IDLE_SECONDS
             self._fetch()
         if not self._fetched:
-            self.next_at = time.monotonic() + IDLE_SECONDS
             if not self.in_progress:
                 self.end()
             return None
@@ -93,10 +103,9 @@ class ProbeQueue:
 
     def wait(self, seconds: float) -> None:
         """Wait for an answer, or until the next conversation may start."""
-        starts = [turn.next_at for turn in self.turns if not turn.is_over]
-        pause = min(seconds, max(0.0, min(starts, default=seconds) - time.monotonic()))
+        starts_at = min((turn.starts_at for turn in self.turns), default=math.inf)
         with suppress(Empty):
-            self._answers.peek(timeout=max(pause, 0.001))
+            self._answers.peek(timeout=min(seconds, max(0.001, starts_at - time.monotonic())))
 
     def step(self, *, is_stopping: bool) -> bool:
         """Store answers, claim paces and start conversations. Return whether there was work."""
