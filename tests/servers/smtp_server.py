@@ -253,11 +253,13 @@ async def _send(writer: asyncio.StreamWriter, script: Script, session: Session) 
     if isinstance(script, str):
         script = f"{script}\r\n".encode()
     for part in (script,) if isinstance(script, bytes) else script:
-        if part is None:
+        if part is None or writer.transport.is_closing():
             raise ConnectionAbortedError
         if isinstance(part, bytes):
             writer.write(part)
             await writer.drain()
+            # Endless replies leave time to notice that the client is gone.
+            await asyncio.sleep(0)
         else:
             await asyncio.sleep(part)
 

@@ -75,7 +75,11 @@ REPLIES = {
 }
 
 
-def test_replies_to_a_recipient_are_returned_as_bytes(server: SmtpServer) -> None:
+@pytest.mark.parametrize("extensions", [(), TLS])
+def test_replies_to_a_recipient_are_returned_as_bytes(
+    server: SmtpServer, extensions: tuple[str, ...]
+) -> None:
+    server.hosts["127.0.0.1"] = SmtpHost(extensions=extensions)
     for local_part, reply in REPLIES.items():
         conversation = ask(server, local_part)
         assert conversation.recipient_replies == [conversation.reply] == [reply], local_part
@@ -84,24 +88,28 @@ def test_replies_to_a_recipient_are_returned_as_bytes(server: SmtpServer) -> Non
         )
 
 
+@pytest.mark.parametrize("extensions", [(), TLS])
 @pytest.mark.parametrize(
     ("local_part", "outcome"),
     [
         ("drop", SmtpOutcome.DROPPED),
-        ("silence", SmtpOutcome.TIMED_OUT),
         ("huge", SmtpOutcome.TOO_LONG),
         ("without-end", SmtpOutcome.TOO_LONG),
         ("two-replies", SmtpOutcome.UNCLEAR),
     ],
 )
 def test_no_single_reply_to_a_recipient_is_no_reply(
-    server: SmtpServer, local_part: str, outcome: SmtpOutcome
+    server: SmtpServer, local_part: str, outcome: SmtpOutcome, extensions: tuple[str, ...]
 ) -> None:
-    conversation = ask(
-        server, local_part, impatient_after=b"RCPT" if local_part == "silence" else b"nothing"
-    )
+    server.hosts["127.0.0.1"] = SmtpHost(extensions=extensions)
+    conversation = ask(server, local_part)
     assert (conversation.outcome, conversation.stage) == (outcome, "rcpt")
     assert conversation.recipient_replies == []
+
+
+def test_silent_server_times_out(server: SmtpServer) -> None:
+    conversation = ask(server, "silence", impatient_after=b"RCPT")
+    assert (conversation.outcome, conversation.stage) == (SmtpOutcome.TIMED_OUT, "rcpt")
 
 
 def test_bytes_that_trickle_do_not_extend_a_deadline(server: SmtpServer) -> None:
@@ -233,6 +241,9 @@ def test_second_recipient_is_asked_if_the_first_reply_requires_it(server: SmtpSe
     asked = ask(server, "unknown", next_recipient=postmaster)
     assert asked.recipient_replies == [UNKNOWN.encode(), b"250 2.1.5 OK"]
     assert ask(server, next_recipient=postmaster).recipient_replies == [b"250 2.1.5 OK"]
+    # After 421 the server closes the connection.
+    asked = ask(server, "shutdown", next_recipient=lambda reply: "postmaster@shop.example")
+    assert (asked.outcome, asked.reply) == (SmtpOutcome.REPLIED, b"421 4.3.2 Closing")
     server.hosts["127.0.0.1"] = SmtpHost(
         mailboxes={"postmaster": only_first_recipient()}, other=only_first_recipient(UNKNOWN)
     )
@@ -247,18 +258,18 @@ def test_servers_that_change_their_mind_are_reported_each_time(server: SmtpServe
     now = 0.0
     server.hosts["127.0.0.1"] = SmtpHost(
         mailboxes={
-            "grey": Greylist(lambda: now),
+            "new": Greylist(lambda: now),
             "changed": then("250 2.1.5 OK", UNKNOWN),
             "jane": "250 2.1.5 OK",
         },
         # A catch-all that hides from random names.
         other="451 4.3.0 Try again later",
     )
-    assert ask(server, "grey").reply.startswith(b"450 4.2.0")
+    assert ask(server, "new").reply.startswith(b"450 4.2.0")
     now = 299
-    assert ask(server, "grey").reply.startswith(b"450 4.2.0")
+    assert ask(server, "new").reply.startswith(b"450 4.2.0")
     now = 300
-    assert ask(server, "grey").reply == b"250 2.1.5 OK"
+    assert ask(server, "new").reply == b"250 2.1.5 OK"
     replies = [ask(server, "changed").reply for _ in range(2)]
     assert replies == [b"250 2.1.5 OK", UNKNOWN.encode()]
     assert ask(server, "jane").reply == b"250 2.1.5 OK"
