@@ -75,7 +75,10 @@ class SocksProxy:
     def _read(self, sock: socket.socket, size: int, until: float) -> bytes:
         data = b""
         while len(data) < size:
-            sock.settimeout(max(0, until - self._clock()))
+            remaining = until - self._clock()
+            if remaining <= 0:
+                raise TimeoutError
+            sock.settimeout(remaining)
             part = sock.recv(size - len(data))
             if not part:
                 raise ConnectionResetError

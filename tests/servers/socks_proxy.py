@@ -3,6 +3,7 @@
 import socket
 import socketserver
 import threading
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -22,6 +23,8 @@ class SocksProxy:
     # Sent in reply to each message, instead of a proxy's replies. The connection then stays open,
     # without further replies.
     script: Sequence[bytes] | None = None
+    # Seconds between the bytes of the script.
+    trickles: float = 0
     # What the reply to CONNECT contains: a code, and the proxy's own address with its type.
     code: int = 0
     bound: bytes = b"\1\0\0\0\0\0\0"
@@ -50,9 +53,17 @@ class _Handler(socketserver.BaseRequestHandler):
             else:
                 for reply in self.server.proxy.script:
                     self.request.recv(1024)
-                    self.request.sendall(reply)
+                    self._send(reply)
                 while self.request.recv(1024):
                     pass
+
+    def _send(self, reply: bytes) -> None:
+        if not self.server.proxy.trickles:
+            self.request.sendall(reply)
+            return
+        for byte in reply:
+            self.request.sendall(bytes((byte,)))
+            time.sleep(self.server.proxy.trickles)
 
     def _serve(self) -> None:
         proxy, client = self.server.proxy, self.request

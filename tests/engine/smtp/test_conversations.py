@@ -241,6 +241,9 @@ def test_second_recipient_is_asked_if_the_first_reply_requires_it(server: SmtpSe
     asked = ask(server, "unknown", next_recipient=postmaster)
     assert asked.recipient_replies == [UNKNOWN.encode(), b"250 2.1.5 OK"]
     assert ask(server, next_recipient=postmaster).recipient_replies == [b"250 2.1.5 OK"]
+    # After 421 the server closes the connection.
+    asked = ask(server, "shutdown", next_recipient=lambda reply: "postmaster@shop.example")
+    assert (asked.outcome, asked.reply) == (SmtpOutcome.REPLIED, b"421 4.3.2 Closing")
     server.hosts["127.0.0.1"] = SmtpHost(
         mailboxes={"postmaster": only_first_recipient()}, other=only_first_recipient(UNKNOWN)
     )

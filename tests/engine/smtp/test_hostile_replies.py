@@ -76,6 +76,17 @@ def test_longest_reply_is_read_and_a_longer_one_is_not() -> None:
         assert answer_with([*FINE, too_long]).outcome == SmtpOutcome.TOO_LONG
 
 
+def test_bytes_before_a_command_are_no_reply_to_it() -> None:
+    """Each packet is received separately."""
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    with ours, theirs:
+        for packet in (b"220 Hi\r\n", b"250 Early\r\n"):
+            theirs.sendall(packet)
+        conversation = converse(ours)
+        assert (conversation.outcome, conversation.stage) == (SmtpOutcome.UNCLEAR, "ehlo")
+        assert theirs.recv(1000) == b"QUIT\r\n"
+
+
 def test_time_limits_are_measured_by_the_clock() -> None:
     """Each look at the clock takes a second, so that the replies come in time one by one only."""
     ours, theirs = socket.socketpair()

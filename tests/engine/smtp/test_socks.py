@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from engine.smtp.connect import HostAnswer, MailTarget, probe_host
-from engine.smtp.socks import SocksProxy
+from engine.smtp.socks import ProxyFailed, SocksProxy
 from engine.smtp.wire import SmtpOutcome
 from tests.engine.smtp.asking import PATIENT, question
 from tests.servers import socks_proxy as servers
@@ -128,11 +128,12 @@ def test_silent_proxy_fails_in_time(
     assert probe(proxy.url(), connect=0.3).conversation.outcome == outcome
 
 
-def test_proxy_that_never_connects_is_a_timeout(proxy: servers.SocksProxy) -> None:
-    """After the sign-in it's the server that may not respond."""
-    proxy.script = [*SIGNED_IN, b"\5\0\0\3\xff"]
-    with pytest.raises(TimeoutError):
-        SocksProxy(proxy.url()).connect(IPV4, 25, 2)
+def test_bytes_of_a_proxy_that_trickle_do_not_extend_the_deadline(
+    proxy: servers.SocksProxy,
+) -> None:
+    proxy.script, proxy.trickles = [*SIGNED_IN, b"\5\0\0\3\xff" + b"x" * 257], 0.05
+    with pytest.raises((TimeoutError, ProxyFailed)):
+        SocksProxy(proxy.url()).connect(IPV4, 25, 1)
 
 
 @pytest.mark.parametrize(
