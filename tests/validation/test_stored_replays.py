@@ -91,7 +91,7 @@ def test_replay_has_the_balance_after_the_charge(
     """A charge that queues an email about the balance takes more than one statement."""
     Wallet.objects.filter(account=account).update(balance=balance)
     first = validate(caller)
-    assert first.json()["credits"] == {"charged": 1, "remaining": balance - 1}
+    assert first.json()["credits"] == {"charged": 1, "held": 0, "remaining": balance - 1}
     assert validate(caller).content == first.content
 
 

@@ -32,7 +32,7 @@ def test_result_has_every_field_in_the_documented_order(caller: ApiClient) -> No
     assert result["normalized"] == "Jane.Doe+news@shop.example"
     assert result["canonical"] == "jane.doe+news@shop.example"
     assert (result["local_part"], result["tag"]) == ("Jane.Doe+news", "news")
-    assert result["credits"] == {"charged": 1, "remaining": 99}
+    assert result["credits"] == {"charged": 1, "held": 0, "remaining": 99}
     assert result["id"].startswith("val_")
     assert result["created_at"].endswith("Z")
 

@@ -102,8 +102,8 @@ def postpone(*, probe: Probe, finding: Finding, until: datetime) -> None:
 @transaction.atomic
 def finish(*, probe: Probe, finding: Finding) -> bool:
     """Charge what the result costs, and release the rest. Return False if another did."""
-    waiting = Probe.objects.waiting().select_for_update().select_related("account", "key", "hold")
-    current = waiting.filter(pk=probe.pk).first()
+    waiting = Probe.objects.waiting().select_for_update(of=("self",)).filter(pk=probe.pk)
+    current = waiting.select_related("account", "key", "hold").first()
     if current is None:
         return False
     validation = _validation(current, finding)

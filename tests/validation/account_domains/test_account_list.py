@@ -81,7 +81,11 @@ def test_everything_else_in_the_result_stays_the_same(caller: ApiClient) -> None
     before = facts()
     put(caller, denied=("shop.com",))
     assert facts() == before
-    assert caller.validate("jane@shop.com").json()["credits"] == {"charged": 1, "remaining": 97}
+    assert caller.validate("jane@shop.com").json()["credits"] == {
+        "charged": 1,
+        "held": 0,
+        "remaining": 97,
+    }
 
 
 @pytest.mark.parametrize(

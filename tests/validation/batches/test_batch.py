@@ -69,7 +69,7 @@ def test_repeated_address_repeats_the_first_result_for_free(caller: ApiClient) -
     first, other, again = response.json()["results"]
     assert (first["duplicate_of"], other["duplicate_of"], again["duplicate_of"]) == (None, None, 0)
     assert again["id"] == first["id"] != other["id"]
-    assert again["credits"] == {"charged": 0, "remaining": 98}
+    assert again["credits"] == {"charged": 0, "held": 0, "remaining": 98}
     assert response.headers["X-Credits-Cost"] == "2"
     assert response.json()["summary"]["duplicates"] == 1
 
@@ -78,7 +78,7 @@ def test_definite_verdicts_are_charged_together(caller: ApiClient, account: Acco
     response = send(caller, [*WRONG, "jane@ordinary-shop.com", "deliverable@sandbox.test"])
     document = response.json()
     assert response.status_code == 200
-    assert document["credits"] == {"charged": 3, "remaining": 97}
+    assert document["credits"] == {"charged": 3, "held": 0, "remaining": 97}
     assert response.headers["X-Credits-Remaining"] == "97"
     assert [result["credits"]["charged"] for result in document["results"]] == [1, 1, 1, 0, 0]
     assert Wallet.objects.get(account=account).balance == 97

@@ -277,7 +277,7 @@ def test_check_needs_two_credits(caller: ApiClient, account: Account, mail: Mail
     ],
 )
 def test_wrong_field_is_named(
-    caller: ApiClient, mail: MailServers, body: dict[str, object], code: str, param: str
+    caller: ApiClient, mail: MailServers, body: dict[str, Any], code: str, param: str
 ) -> None:
     refused = check(caller, "jane@shop.com", **body)
     assert refused.status_code == 400

@@ -83,8 +83,8 @@ def test_stored_result_is_the_returned_one(
 def test_result_is_free_and_shows_the_balance_of_today(caller: ApiClient, account: Account) -> None:
     first, _ = caller.validate(NO_ADDRESS).json(), caller.validate(NO_ADDRESS)
     again = get_result(caller, first["id"]).json()
-    assert first["credits"] == {"charged": 1, "remaining": 99}
-    assert again["credits"] == {"charged": 1, "remaining": 98}
+    assert first["credits"] == {"charged": 1, "held": 0, "remaining": 99}
+    assert again["credits"] == {"charged": 1, "held": 0, "remaining": 98}
     account.wallet.refresh_from_db()
     assert account.wallet.balance == 98
 
