@@ -127,6 +127,7 @@ STAFF_PANELS: list[str] = [
     "accounts.staff.background_panels.emails_panel",
     "accounts.staff.webhook_panels.webhooks_panel",
     "lists.staff.lists.lists_panel",
+    "validation.staff.mailbox_checks.mailbox_checks_panel",
     "validation.staff.feedback.feedback_panel",
 ]
 STAFF_ACCOUNT_PANELS: list[str] = [

@@ -8,14 +8,24 @@ from accounts import audit
 from accounts.staff.request import staff_request
 from validation import staff_domains
 from validation.forms import ListedDomainForm
-from validation.models import AccountDomains, Feedback, ListedDomain, LogEntry
+from validation.models import (
+    AccountDomains,
+    Feedback,
+    ListedDomain,
+    LogEntry,
+    MailHostPace,
+    UnprobedDomain,
+)
 from validation.staff.domains import AccountDomainsAdmin
 from validation.staff.feedback import FeedbackAdmin
+from validation.staff.mailbox_checks import MailHostPaceAdmin, UnprobedDomainAdmin
 from validation.staff.request_log import LogEntryAdmin
 
 admin.site.register(LogEntry, LogEntryAdmin)
 admin.site.register(AccountDomains, AccountDomainsAdmin)
 admin.site.register(Feedback, FeedbackAdmin)
+admin.site.register(MailHostPace, MailHostPaceAdmin)
+admin.site.register(UnprobedDomain, UnprobedDomainAdmin)
 
 
 @admin.register(ListedDomain)

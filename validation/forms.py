@@ -8,7 +8,7 @@ from django.template.defaultfilters import pluralize
 
 from accounts.engine import get_engine
 from accounts.models import Account
-from validation.models import ListedDomain
+from validation.models import ListedDomain, UnprobedDomain
 
 
 class AddressForm(forms.Form):
@@ -52,22 +52,37 @@ class LogDaysForm(forms.Form):
         field.initial = account.log_days if account.log_days in shorter else ""
 
 
+def clean_domain(typed: str) -> str:
+    """Return a domain that has one owner, in ASCII. An address is cut."""
+    try:
+        domain = idna.encode(
+            typed.strip().rpartition("@")[2].strip("."), uts46=True, std3_rules=True
+        ).decode()
+    except idna.IDNAError as error:
+        raise ValidationError("Enter a valid domain, such as shop.com.") from error
+    if get_engine().domain_data.registrable_domain(domain) is None:
+        raise ValidationError(
+            f"{domain} is a public suffix with many owners. Enter a domain below it."
+        )
+    return domain
+
+
+class UnprobedDomainForm(forms.ModelForm[UnprobedDomain]):
+    class Meta:
+        model = UnprobedDomain
+        fields = ("domain", "note")
+
+    def clean_domain(self) -> str:
+        return clean_domain(self.cleaned_data["domain"])
+
+
 class ListedDomainForm(forms.ModelForm[ListedDomain]):
     class Meta:
         model = ListedDomain
         fields = ("domain", "kind", "reason")
 
     def clean_domain(self) -> str:
-        typed = self.cleaned_data["domain"].strip().rpartition("@")[2].strip(".")
-        try:
-            domain = idna.encode(typed, uts46=True, std3_rules=True).decode()
-        except idna.IDNAError as error:
-            raise ValidationError("Enter a valid domain, such as shop.com.") from error
-        if get_engine().domain_data.registrable_domain(domain) is None:
-            raise ValidationError(
-                f"{domain} is a public suffix with many owners. Enter a domain below it."
-            )
-        return domain
+        return clean_domain(self.cleaned_data["domain"])
 
     def clean(self) -> dict[str, object]:
         data = super().clean() or {}

@@ -250,6 +250,9 @@ PROBE_PROXY = env.names("PROBE_PROXY", [])
 PROBE_PROCESSES = env.integer("PROBE_PROCESSES", 1, minimum=0, maximum=64)
 PROBE_WORKERS = env.integer("PROBE_WORKERS", 64, minimum=1, maximum=1_000)
 
+if PROBE_MAILBOX_CHECKS and not PROBE_DOMAIN:
+    env.report("PROBE_DOMAIN", "must be set while PROBE_MAILBOX_CHECKS is on.")
+
 # --- Billing --------------------------------------------------------------------------------------
 
 CURRENCY = currency(env)

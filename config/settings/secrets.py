@@ -14,7 +14,7 @@ PASSWORDS = {
     "EMAIL_PASSWORD": "EMAIL_URL",
 }
 # They may contain a password.
-URLS = (*PASSWORDS.values(), "PGBOUNCER_URL")
+URLS = (*PASSWORDS.values(), "PGBOUNCER_URL", "PROBE_PROXY")
 SECRETS = (
     *("SECRET_KEY", "SECRET_KEY_PREVIOUS", "API_KEY_PEPPER", "API_KEY_PEPPER_PREVIOUS"),
     *("ADDRESS_HASH_KEY", "STRIPE_SECRET_KEY", "STRIPE_WEBHOOK_SECRET", "SENTRY_DSN"),
@@ -65,8 +65,9 @@ def values_to_mask(values: Mapping[str, str]) -> set[str]:
     masked = set()
     for name in SECRETS:
         value = values.get(name, "").strip()
+        texts = [value]
         if name in URLS:
-            match = _PASSWORD_IN_URL.match(value)
-            value = match[1] if match else ""
-        masked |= {value, unquote(value)}
+            urls = value.split(",") if name == "PROBE_PROXY" else [value]
+            texts = [match[1] for url in urls if (match := _PASSWORD_IN_URL.match(url.strip()))]
+        masked |= {*texts, *map(unquote, texts)}
     return {value for value in masked if len(value) >= _MIN_MASKED_LENGTH}

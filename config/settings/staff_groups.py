@@ -26,6 +26,8 @@ _VIEW_PERMISSIONS = [
     "lists.view_addresslist",
     "validation.view_listeddomain",
     "validation.view_logentry",
+    "validation.view_mailhostpace",
+    "validation.view_unprobeddomain",
 ]
 GROUPS = {
     "Support": [
@@ -41,6 +43,10 @@ GROUPS = {
         "validation.add_listeddomain",
         "validation.change_listeddomain",
         "validation.delete_listeddomain",
+        "validation.change_mailhostpace",
+        "validation.add_unprobeddomain",
+        "validation.change_unprobeddomain",
+        "validation.delete_unprobeddomain",
     ],
     "Finance": [
         *_VIEW_PERMISSIONS,
