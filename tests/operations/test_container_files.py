@@ -28,7 +28,7 @@ SERVICES: dict[str, Any] = yaml.safe_load(TEXT)["services"]
 ENTRY_POINT = ROOT / "deploy" / "container" / "entrypoint"
 HEALTH_CHECK = runpy.run_path(str(ROOT / "deploy" / "container" / "healthcheck.py"))
 # The services that run the product: a pool of web workers or another role each.
-PRODUCT = {*POOLS, "worker", "lists", "webhooks"}
+PRODUCT = {*POOLS, "worker", "lists", "webhooks", "probes"}
 
 
 def find_problems(name: str, *arguments: object) -> str:
@@ -77,6 +77,7 @@ def test_entry_points_are_valid_and_executable(name: str) -> None:
         (["worker"], " ".join(supervisor.BACKGROUND_WORKER[1:])),
         (["lists"], " ".join(supervisor.LIST_WORKER[1:])),
         (["webhooks"], "manage.py run_webhooks"),
+        (["probes"], "manage.py run_probes"),
         (["migrate", "--new-database"], "manage.py migrate --new-database"),
         (
             ["create_key", "a@b.example", "--name", "My key"],
@@ -92,7 +93,7 @@ def test_each_role_starts_its_process(tmp_path: Path, arguments: list[str], star
     assert lines[:-1] == (["-m config.server.prepare"] if is_web else [])
 
 
-@pytest.mark.parametrize("role", [*POOLS, "lists", "webhooks"])
+@pytest.mark.parametrize("role", [*POOLS, "lists", "webhooks", "probes"])
 def test_containers_without_the_background_worker_serve_their_metrics(
     tmp_path: Path, role: str
 ) -> None:
@@ -141,7 +142,7 @@ def test_documented_roles_are_those_of_the_entry_point() -> None:
     documented = re.findall(r"^#   ([a-z]+) ", text, re.M)
     cases = re.findall(r"^([a-z |]+)\)$", text, re.M)
     assert documented == " | ".join(cases).split(" | ")
-    assert documented == ["serve", *POOLS, "worker", "lists", "webhooks"]
+    assert documented == ["serve", *POOLS, "worker", "lists", "webhooks", "probes"]
     # A role must not hide a command.
     assert not set(documented) & set(get_commands())
 
@@ -243,11 +244,12 @@ def test_database_and_redis_are_on_a_network_without_a_route() -> None:
     assert "internal" not in SERVICES["proxy"]["networks"]
 
 
-def test_container_for_webhooks_shares_a_network_with_the_database_only() -> None:
-    """It connects to hosts that customers choose."""
+def test_containers_that_reach_hosts_of_customers_share_a_network_with_the_database_only() -> None:
     networks = set(SERVICES["webhooks"]["networks"])
     sharing = {name for name in SERVICES if networks & set(SERVICES[name]["networks"])}
-    assert sharing == {"webhooks", "postgres"}
+    assert sharing == {"webhooks", "probes", "postgres"}
+    assert SERVICES["probes"]["networks"] == SERVICES["webhooks"]["networks"]
+    assert SERVICES["probes"]["profiles"] == ["probes"]
 
 
 def test_only_the_product_gets_all_secrets() -> None:
@@ -283,7 +285,7 @@ def test_supervisor_starts_list_processes_with_their_own_priority() -> None:
 def test_product_waits_for_its_servers_and_the_proxy_for_the_product() -> None:
     healthy = {"condition": "service_healthy"}
     for name in PRODUCT:
-        servers = ("postgres",) if name == "webhooks" else ("postgres", "redis")
+        servers = ("postgres",) if name in {"webhooks", "probes"} else ("postgres", "redis")
         assert SERVICES[name]["depends_on"] == dict.fromkeys(servers, healthy)
     assert SERVICES["proxy"]["depends_on"] == dict.fromkeys(POOLS, healthy)
 

@@ -137,7 +137,7 @@ def test_systemd_accepts_the_units(tmp_path: Path) -> None:
         text=True,
         check=False,
     )
-    assert len(files) == 8
+    assert len(files) == 9
     assert "email-validation" not in process.stderr
 
 

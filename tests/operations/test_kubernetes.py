@@ -21,12 +21,18 @@ from config.settings.secrets import SECRETS
 from tests.servers.product import ROOT
 from tests.servers.programs import run_program
 from tests.servers.public_addresses import PUBLIC_ADDRESSES, SPECIAL_ADDRESSES
-from tests.servers.systemd import LISTS, WEB, WEBHOOKS, WORKER, directives
+from tests.servers.systemd import LISTS, PROBES, WEB, WEBHOOKS, WORKER, directives
 
 FOLDER = ROOT / "deploy" / "kubernetes"
 # The oldest has preStop's sleep. Schemas of newer versions are those of the newest one.
 VERSIONS = ("1.30", kubernetes_validate.latest_version())
-UNITS = {**dict.fromkeys(POOLS, WEB), "worker": WORKER, "lists": LISTS, "webhooks": WEBHOOKS}
+UNITS = {
+    **dict.fromkeys(POOLS, WEB),
+    "worker": WORKER,
+    "lists": LISTS,
+    "webhooks": WEBHOOKS,
+    "probes": PROBES,
+}
 SECRETS_FOLDER = "/run/secrets/email-validation"
 USER = 10001
 
@@ -79,7 +85,7 @@ def in_mebibytes(quantity: str) -> int:
 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_manifests_are_valid(version: str) -> None:
-    assert len(manifests()) == 18
+    assert len(manifests()) == 20
     for manifest in manifests():
         kubernetes_validate.validate(manifest, version, strict=True)
 
@@ -302,22 +308,24 @@ def test_ports_of_all_servers_are_open_to_the_pods() -> None:
     assert {urlsplit(url).port for url in urls} | {53, 443} == ports
 
 
-def test_webhooks_reach_dns_postgresql_and_public_addresses_only() -> None:
-    general, webhooks = (
-        find("NetworkPolicy", f"email-validation{suffix}")["spec"] for suffix in ("", "-webhooks")
-    )
+@pytest.mark.parametrize(("name", "ports"), [("webhooks", {443, 8443}), ("probes", {25})])
+def test_process_reaches_dns_postgresql_and_public_addresses_only(
+    name: str, ports: set[int]
+) -> None:
+    general = find("NetworkPolicy", "email-validation")["spec"]
+    special = find("NetworkPolicy", f"email-validation-{name}")["spec"]
     # Rules of all policies that select a pod add up, so only one may select these.
     (excluded,) = general["podSelector"]["matchExpressions"]
-    component, value = excluded["key"], webhooks["podSelector"]["matchLabels"][excluded["key"]]
-    assert excluded == {"key": component, "operator": "NotIn", "values": [value]}
-    assert webhooks["policyTypes"] == ["Ingress", "Egress"]
-    assert [rule["ports"] for rule in webhooks["ingress"]] == [[{"port": "metrics"}]]
-    servers, receivers = webhooks["egress"]
+    assert (excluded["operator"], excluded["values"]) == ("NotIn", ["webhooks", "probes"])
+    assert special["podSelector"]["matchLabels"][excluded["key"]] == name
+    assert special["policyTypes"] == ["Ingress", "Egress"]
+    assert [rule["ports"] for rule in special["ingress"]] == [[{"port": "metrics"}]]
+    servers, receivers = special["egress"]
     assert {rule["port"] for rule in servers["ports"]} == {
         53,
         urlsplit(settings()["DATABASE_URL"]).port,
     }
-    assert {rule["port"] for rule in receivers["ports"]} == {443, 8443}
+    assert {rule["port"] for rule in receivers["ports"]} == ports
     blocks = [
         (ip_network(to["ipBlock"]["cidr"]), [*map(ip_network, to["ipBlock"]["except"])])
         for to in receivers["to"]

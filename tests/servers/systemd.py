@@ -14,6 +14,7 @@ WORKER = "email-validation-worker.service"
 WEB = "email-validation-web@.service"
 LISTS, FIRST_LISTS = "email-validation-lists@.service", "email-validation-lists@1.service"
 WEBHOOKS = "email-validation-webhooks@.service"
+PROBES = "email-validation-probes@.service"
 FIRST_WEBHOOKS = "email-validation-webhooks@1.service"
 
 

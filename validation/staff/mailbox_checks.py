@@ -32,8 +32,8 @@ class MailHostPaceAdmin(ReadOnlyAdmin):
     actions = ("turn_off", "turn_on")
 
     def has_change_permission(self, request: HttpRequest, obj: object = None) -> bool:
-        # For the actions only: all fields are read-only.
-        return request.user.has_perm("validation.change_mailhostpace")
+        # For the actions only.
+        return obj is None and request.user.has_perm("validation.change_mailhostpace")
 
     @admin.display(description="state")
     def state(self, pace: MailHostPace) -> str:

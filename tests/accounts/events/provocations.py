@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from accounts import services as accounts
 from accounts import team
+from accounts.engine import get_engine
 from accounts.events import record_event
 from accounts.events.declared import WEBHOOK_TEST
 from accounts.models import Account, Event, User, WebhookEndpoint
@@ -33,7 +34,11 @@ from tests.lists.factory import make_list, make_started_list
 from tests.support.api_client import ApiClient
 from tests.validation.feedback.factory import make_feedback
 from tests.validation.reports.usage_data import add_usage
+from validation.charging.settlement import Validation
 from validation.feedback.services import answer_feedback
+from validation.probes.assessment import Assessment
+from validation.probes.settlement import finish, read_response, start_probe
+from validation.request_log.writer import Caller
 
 INVITED, ANSWER = "invited@shop.example", "They moved to jane@new.example."
 # Invalid syntax costs a credit, without a lookup.
@@ -215,6 +220,15 @@ def send_test(shop: Shop) -> None:
     record_event(shop.account, WEBHOOK_TEST, data, endpoint=endpoint)
 
 
+def complete_check(shop: Shop) -> None:
+    finding = get_engine().check_offline(CHECKED)
+    caller = Caller(shop.account, None, "request")
+    validation = Validation(caller, CHECKED, finding, is_sandbox=False, duration_ms=1)
+    probe = start_probe(validation, Assessment(finding, "customer.example", "direct"))
+    read_response(probe)
+    finish(probe=probe, finding=finding)
+
+
 PROVOCATIONS: dict[str, Callable[[Shop], None]] = {
     "credits.low": lower_credits,
     "credits.exhausted": exhaust_credits,
@@ -234,6 +248,7 @@ PROVOCATIONS: dict[str, Callable[[Shop], None]] = {
     "list.failed": fail_list,
     "list.paused": pause_list,
     "list.canceled": cancel_list,
+    "check.completed": complete_check,
     "feedback.answered": answer,
     "member.joined": join,
     "member.removed": remove,

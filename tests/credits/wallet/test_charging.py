@@ -39,7 +39,7 @@ def test_response_states_its_cost_and_the_balance_left(
 ) -> None:
     response = caller.validate(email)
     assert credit_headers(response) == (str(cost), str(100 - cost))
-    assert response.json()["credits"] == {"charged": cost, "remaining": 100 - cost}
+    assert response.json()["credits"] == {"charged": cost, "held": 0, "remaining": 100 - cost}
     assert Wallet.objects.get(account=account).balance == 100 - cost
     assert not list(find_discrepancies())
 

@@ -366,6 +366,6 @@ def test_call_of_a_limited_key_that_is_not_grouped_is_charged_like_others(
     limited: ApiKey, caller: ApiClient
 ) -> None:
     response = caller.validate(DEFINITE)
-    assert response.json()["credits"] == {"charged": 1, "remaining": 99}
+    assert response.json()["credits"] == {"charged": 1, "held": 0, "remaining": 99}
     assert response.headers["X-Credits-Remaining"] == "99"
     assert used(limited) == (1, 0)

@@ -18,7 +18,7 @@ from tests.conftest import make_user
 from tests.credits.customers import plan
 from tests.site.actions.scene import TOKEN, ActionCase, Scene
 from tests.validation.feedback.factory import make_feedback
-from validation.models import ListedDomain
+from validation.models import ListedDomain, MailHostPace, UnprobedDomain
 
 INLINES = ("memberships", "wallet", "subscription", "orders", "ledger", "membership_set")
 NO_INLINES = {
@@ -98,6 +98,14 @@ def _list_domain(scene: Scene) -> Any:
     return ListedDomain.objects.create(domain="burner.example", kind="deny", reason="Abuse")
 
 
+def _exclude_domain(scene: Scene) -> Any:
+    return UnprobedDomain.objects.create(domain="quiet.example", note="They asked us")
+
+
+def _add_organization(scene: Scene) -> Any:
+    return MailHostPace.objects.create(organization="mailhost.example", egress="direct")
+
+
 def _create_list(scene: Scene) -> Any:
     return create_list(actor=Actor(scene.account))
 
@@ -173,6 +181,9 @@ SERVICE_BUTTONS = [
     ("runtime_mail", "send_again", "mail.sent_again", _fail_email),
     ("auth_group", "delete_selected", "group.removed", _create_group),
     ("validation_listeddomain", "delete_selected", "domain.unlisted", _list_domain),
+    ("validation_unprobeddomain", "delete_selected", "domain.probed", _exclude_domain),
+    ("validation_mailhostpace", "turn_off", "mail_organization.off", _add_organization),
+    ("validation_mailhostpace", "turn_on", "mail_organization.on", _add_organization),
 ]
 SERVICE_PAGES = [
     ("credits_plan_add", "plan.added_by_staff", (), {**PLAN, **LIMIT}),
@@ -215,6 +226,14 @@ SERVICE_PAGES = [
     ("validation_listeddomain_add", "domain.listed", (), DOMAIN),
     ("validation_listeddomain_change", "domain.listed", (_list_domain,), DOMAIN),
     ("validation_listeddomain_delete", "domain.unlisted", (_list_domain,), {"post": "yes"}),
+    ("validation_unprobeddomain_add", "domain.unprobed", (), {"domain": "calm.example"}),
+    (
+        "validation_unprobeddomain_change",
+        "domain.unprobed",
+        (_exclude_domain,),
+        {"domain": "calm.example"},
+    ),
+    ("validation_unprobeddomain_delete", "domain.probed", (_exclude_domain,), {"post": "yes"}),
     ("auth_group_add", "group.added", (), {"name": "Auditors"}),
     ("auth_group_change", "group.changed", (_create_group,), {"name": "Readers"}),
     ("auth_group_delete", "group.removed", (_create_group,), {"post": "yes"}),
