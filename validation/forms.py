@@ -30,6 +30,21 @@ class AddressForm(forms.Form):
     )
 
 
+class PlaygroundForm(AddressForm):
+    """Offers mailbox checks where they are on."""
+
+    mailbox = forms.BooleanField(
+        required=False,
+        label="Also ask the mail server whether the mailbox exists",
+        help_text="2 credits for a definite answer.",
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if not settings.PROBE_MAILBOX_CHECKS:
+            del self.fields["mailbox"]
+
+
 class LogDaysForm(forms.Form):
     """Offers times up to LOG_RETENTION_DAYS, which is stored as None to follow the setting."""
 

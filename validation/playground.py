@@ -22,7 +22,9 @@ from engine import MEANINGS, Meaning
 from runtime.unicode import INVISIBLE
 from validation import services
 from validation.charging.settlement import ValidationResponse
+from validation.models import Check
 from validation.request_log.writer import Caller
+from validation.results.serializers import DEFAULT_TIMEOUT_SECONDS
 from validation.sandbox_errors import raise_sandbox_error
 
 
@@ -69,10 +71,21 @@ class PlaygroundCall:
     rate_limit: BucketState
 
 
-def send_request(request: AccountRequest, email: str) -> PlaygroundResponse:
+def send_request(
+    request: AccountRequest, email: str, *, mailbox: bool = False
+) -> PlaygroundResponse:
+    check = Check.MAILBOX if mailbox else Check.DNS
+
     def validate(call: PlaygroundCall) -> ValidationResponse:
-        check_price(call.caller.account, services.price_of(email))
+        check_price(call.caller.account, services.price_of(email, check))
         raise_sandbox_error(email, call.rate_limit)
+        if mailbox:
+            return services.check_mailbox(
+                caller=call.caller,
+                email=email,
+                idempotency_key=None,
+                timeout_seconds=DEFAULT_TIMEOUT_SECONDS,
+            )
         return services.validate(caller=call.caller, email=email, idempotency_key=None)
 
     return send(request, validate)

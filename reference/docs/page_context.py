@@ -57,8 +57,10 @@ from validation.batches.services import GRACE_SECONDS, MAX_ADDRESSES
 from validation.feedback.services import FEEDBACK_PER_DAY
 from validation.models import MAX_FREE_BATCH_REPLAYS, MAX_SANDBOX_REPLAYS
 from validation.models.feedback import FEEDBACK_RETENTION
+from validation.probes.daily_limit import FREE_CHECKS_PER_DAY
 from validation.reports.api import DEFAULT_DAYS, MAX_DAYS
 from validation.results.sample_results import mistyped_result, sandbox_result
+from validation.results.serializers import DEFAULT_TIMEOUT_SECONDS, MAX_TIMEOUT_SECONDS
 
 # The sandbox word whose full response the page about fields shows.
 FULL_RESULT_WORD = "disposable"
@@ -77,6 +79,12 @@ _NUMBERS: dict[str, object] = {
     "max_networks": MAX_NETWORKS,
     "max_body_bytes": MAX_BODY_BYTES,
     "max_email_length": MAX_EMAIL_LENGTH,
+    "mailbox_checks": settings.PROBE_MAILBOX_CHECKS,
+    "probe_domain": settings.PROBE_DOMAIN,
+    "probe_sender": settings.PROBE_SENDER,
+    "default_timeout": DEFAULT_TIMEOUT_SECONDS,
+    "max_timeout": MAX_TIMEOUT_SECONDS,
+    "free_checks_per_day": FREE_CHECKS_PER_DAY,
     "max_depth": MAX_DEPTH,
     "max_addresses": MAX_ADDRESSES,
     "max_body_kilobytes": max_body_bytes("/v1/validate/batch") // 1024,

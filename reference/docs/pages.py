@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from django.conf import settings
+
 
 @dataclass(frozen=True)
 class DocsPage:
@@ -42,6 +44,16 @@ class DocsGroup:
     pages: tuple[DocsPage, ...]
 
 
+# Only where mailbox checks are on.
+MAILBOX_PAGES = (
+    DocsPage(
+        "show-mailbox",
+        "mailbox/",
+        "Check a mailbox",
+        "Ask the mail server whether a mailbox exists: what can be known, and what can't.",
+    ),
+)[: settings.PROBE_MAILBOX_CHECKS]
+
 GROUPS = (
     DocsGroup(
         "Get started",
@@ -67,6 +79,7 @@ GROUPS = (
             DocsPage(
                 "show-batch", "batch/", "Validate a batch", "Up to 100 addresses in one request."
             ),
+            *MAILBOX_PAGES,
             DocsPage(
                 "show-lists",
                 "lists/",

@@ -32,12 +32,15 @@ class StoredResultQuerySet(models.QuerySet["StoredResult"]):
         probes = Probe.objects.filter(Q(done_at=None) | Q(done_at__gt=since), account=account)
         if at is None or (at <= since and not probes.filter(result_id=result_id).exists()):
             return None
-        # The times leave out the partitions of other days.
-        times = (at - MAX_CLOCK_DIFFERENCE, timezone.now() + MAX_CLOCK_DIFFERENCE)
-        rows = self.filter(account=account, at__range=times)
+        rows = self.made_since(at).filter(account=account)
         entries = LogEntry.objects.filter(account=account).with_result(result_id).order_by("at")
         batch_id = Subquery(entries.values("batch_id")[:1])
         return rows.filter(result_id=result_id).first() or rows.filter(result_id=batch_id).first()
+
+    def made_since(self, at: datetime) -> "StoredResultQuerySet":
+        """Leave out the partitions of other days."""
+        times = (at - MAX_CLOCK_DIFFERENCE, timezone.now() + MAX_CLOCK_DIFFERENCE)
+        return self.filter(at__range=times)
 
     def of_requests(self, entries: models.QuerySet[LogEntry]) -> "StoredResultQuerySet":
         """Return the entries' results, expired ones included, without batches."""

@@ -1,6 +1,7 @@
 """Begin, postpone and finish mailbox checks. The credits they may cost are held meanwhile."""
 
-from datetime import datetime
+from dataclasses import replace
+from datetime import datetime, timedelta
 
 import orjson
 from django.db import transaction
@@ -9,9 +10,10 @@ from django.utils import timezone
 from accounts.events import record_event
 from accounts.models import Account
 from credits.models import Wallet
-from credits.wallet.charges import record_usage
+from credits.wallet.charges import Charge, record_usage
 from credits.wallet.holds import HoldEnded, charge_hold, hold_credits, release_hold
 from engine import Finding, without_answer
+from runtime.database.raw_sql import atomic
 from runtime.encryption import encrypt
 from validation.account_domains import matching
 from validation.addresses import address_hash
@@ -24,17 +26,21 @@ from validation.charging.settlement import (
 )
 from validation.event_types import CHECK_COMPLETED
 from validation.models import Check, LogEntry, MailHostPace, Probe, Replay, StoredResult
+from validation.models.stored_results import StoredResultQuerySet
 from validation.probes.assessment import MAX_DURATION, Assessment
 from validation.request_log import writer
 from validation.request_log.writer import Caller
 from validation.results import stored_results
 
 
-@transaction.atomic
-def start_probe(validation: Validation, assessment: Assessment) -> Probe:
+@atomic()
+def start_probe(
+    validation: Validation, assessment: Assessment, *, lifetime: timedelta = MAX_DURATION
+) -> Probe:
     """Hold the credits and queue the question.
 
-    Raise ReplayExists if another request with the Idempotency-Key was first.
+    Raise ReplayExists if another request with the Idempotency-Key was first, and OutcomeUnknown if
+    the check may have begun.
     """
     caller, parts = validation.caller, validation.finding.parts
     account = caller.account
@@ -60,7 +66,7 @@ def start_probe(validation: Validation, assessment: Assessment) -> Probe:
         organization=assessment.organization,
         egress=assessment.egress,
         created_at=validation.created_at,
-        ends_at=validation.created_at + MAX_DURATION,
+        ends_at=validation.created_at + lifetime,
     )
     if validation.idempotency_key is not None:
         Replay.of_request(
@@ -74,17 +80,44 @@ def start_probe(validation: Validation, assessment: Assessment) -> Probe:
     return probe
 
 
-def read_response(probe: Probe) -> ValidationResponse:
-    """Return the result to the call that waited for it. If it's pending, its end is an event."""
-    is_pending = Probe.objects.waiting().filter(pk=probe.pk).update(is_announced=True)
-    row = StoredResult.objects.get(pk=probe.result_id)
-    replay = Replay.objects.filter(account=probe.account, result_id=probe.result_id).first()
-    balance = _balance(probe.account) if replay is None else replay.balance or 0
-    body = stored_results.with_balance(stored_results.unpack_bytes(row.packed) or b"{{}}", balance)
+def read_response(probe: Probe) -> ValidationResponse | None:
+    """Return the result to the call that waited for it, or None if it was erased meanwhile."""
+    body = _read_body(probe)
+    if body and is_pending(body) and not announce(probe.result_id):
+        # It was finished since.
+        body = _read_body(probe)
+    if body is None:
+        return None
     document = orjson.loads(body)
-    if not is_pending and replay is None and not stored_results.stores_results(probe.account):
-        row.delete()
-    return ValidationResponse(body, document["credits"]["charged"], balance, document["verdict"])
+    credits = document["credits"]
+    return ValidationResponse(body, credits["charged"], credits["remaining"], document["verdict"])
+
+
+def _read_body(probe: Probe) -> bytes | None:
+    row = _stored_result(probe).first()
+    result = row and stored_results.unpack_bytes(row.packed)
+    if not result:
+        return None
+    replay = Replay.objects.filter(account=probe.account, result_id=probe.result_id).first()
+    # Replays repeat the balance.
+    balance = replay.balance if replay else None
+    return stored_results.with_balance(
+        result, _balance(probe.account) if balance is None else balance
+    )
+
+
+def _stored_result(probe: Probe) -> StoredResultQuerySet:
+    return StoredResult.objects.made_since(probe.created_at).filter(pk=probe.result_id)
+
+
+def is_pending(body: bytes) -> bool:
+    return b'"smtp":{"state":"pending"' in body
+
+
+def announce(result_id: str) -> bool:
+    """Note that a response says that the check is pending. Return False if it's done."""
+    probes = Probe.objects.waiting().filter(result_id=result_id)
+    return bool(probes.update(is_announced=True))
 
 
 @transaction.atomic
@@ -96,7 +129,8 @@ def postpone(*, probe: Probe, finding: Finding, until: datetime) -> None:
     reason = finding.reason
     waiting.update(tries=probe.tries + 1, next_attempt_at=until, reason=reason)
     smtp = {**(finding.smtp or {}), "state": "pending"}
-    _store(_validation(probe, finding._replace(smtp=smtp), held=MAILBOX_PRICE))
+    validation = _validation(probe, finding._replace(smtp=smtp), held=MAILBOX_PRICE)
+    _stored_result(probe).update(packed=_pack(validation))
 
 
 @transaction.atomic
@@ -106,35 +140,46 @@ def finish(*, probe: Probe, finding: Finding) -> bool:
     current = waiting.select_related("account", "key", "hold").first()
     if current is None:
         return False
+    account, now = current.account, timezone.now()
     validation = _validation(current, finding)
     try:
-        with transaction.atomic():
-            if current.hold is None:
-                raise HoldEnded
-            charge_hold(hold=current.hold, charges=validation.charges)
-            release_hold(hold=current.hold)
+        _charge(current, validation)
     except HoldEnded:
-        # A deduction or refund took the credits, or the account was closed.
-        failed = without_answer(finding, "check_failed", current.tries)
-        validation = _validation(current, failed)
-        record_usage(validation.charges)
-    _store(validation)
+        validation = _validation(current, without_answer(finding, "check_failed", current.tries))
+        record_usage(_charges(validation))
+    if current.hold is not None:
+        release_hold(hold=current.hold)
+    # It can be read, and replayed, for as long as a result that was made now.
+    _stored_result(current).update(packed=_pack(validation), at=now)
     _update_log(validation)
-    replays = Replay.objects.filter(account=current.account, result_id=current.result_id)
+    replays = Replay.objects.filter(account=account, result_id=current.result_id)
     if validation.is_replayable:
-        replays.update(created_at=timezone.now(), balance=_balance(current.account))
+        replays.update(created_at=now, balance=_balance(account))
     else:
         replays.delete()
-    current.done_at, current.next_attempt_at = timezone.now(), None
+    current.done_at, current.next_attempt_at = now, None
     current.email, current.reason = "", validation.finding.reason
     current.save(update_fields=["done_at", "next_attempt_at", "email", "reason"])
     if current.is_announced:
         facts = {"verdict": validation.finding.verdict, "reason": validation.finding.reason}
         data = {"id": current.result_id, **facts, "credits": validation.cost}
-        record_event(current.account, CHECK_COMPLETED, data)
+        record_event(account, CHECK_COMPLETED, data)
     source = "api" if current.key_id else "playground"
     transaction.on_commit(lambda: count_validations(validation.finding.reason, source))
     return True
+
+
+@transaction.atomic
+def _charge(probe: Probe, validation: Validation) -> None:
+    """Raise HoldEnded if a deduction or refund took the credits, or the account was closed."""
+    if probe.hold is None or not probe.account.is_open:
+        raise HoldEnded
+    charge_hold(hold=probe.hold, charges=_charges(validation))
+
+
+def _charges(validation: Validation) -> list[Charge]:
+    # Without a duration: how long a mail server takes says nothing about our latency.
+    return [replace(charge, duration_ms=None) for charge in validation.charges]
 
 
 def _validation(probe: Probe, finding: Finding, *, held: int = 0) -> Validation:
@@ -153,11 +198,8 @@ def _validation(probe: Probe, finding: Finding, *, held: int = 0) -> Validation:
     )
 
 
-def _store(validation: Validation) -> None:
-    """Replace the pending result. It can be read for as long as one that was made now."""
-    packed = stored_results.pack(stored_results.render(validation))
-    stored = StoredResult.objects.filter(pk=validation.id)
-    stored.update(packed=packed, at=timezone.now())
+def _pack(validation: Validation) -> str:
+    return stored_results.pack(stored_results.render(validation))
 
 
 def _update_log(validation: Validation) -> None:

@@ -31,9 +31,8 @@ class MailHostPaceAdmin(ReadOnlyAdmin):
     )
     actions = ("turn_off", "turn_on")
 
-    def has_change_permission(self, request: HttpRequest, obj: object = None) -> bool:
-        # For the actions only.
-        return obj is None and request.user.has_perm("validation.change_mailhostpace")
+    def has_switch_permission(self, request: HttpRequest) -> bool:
+        return request.user.has_perm("validation.change_mailhostpace")
 
     @admin.display(description="state")
     def state(self, pace: MailHostPace) -> str:
@@ -41,11 +40,11 @@ class MailHostPaceAdmin(ReadOnlyAdmin):
             return "Off"
         return "Cooling down" if pace.is_cooling else "Asked"
 
-    @admin.action(description="Stop asking the selected mail organizations", permissions=["change"])
+    @admin.action(description="Stop asking the selected mail organizations", permissions=["switch"])
     def turn_off(self, request: HttpRequest, queryset: QuerySet[MailHostPace]) -> None:
         self._turn(request, queryset, is_off=True)
 
-    @admin.action(description="Ask the selected mail organizations again", permissions=["change"])
+    @admin.action(description="Ask the selected mail organizations again", permissions=["switch"])
     def turn_on(self, request: HttpRequest, queryset: QuerySet[MailHostPace]) -> None:
         self._turn(request, queryset, is_off=False)
 

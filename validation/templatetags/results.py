@@ -4,7 +4,7 @@ from django.utils.safestring import SafeString, mark_safe
 
 from accounts.templatetags.code import highlight
 from engine import Verdict
-from validation.presenters import checks, domains, first_steps, requests
+from validation.presenters import checks, domains, first_steps, mailbox_checks, requests
 
 register = template.Library()
 register.filter(requests.format_duration)
@@ -12,6 +12,7 @@ register.filter(requests.outcome_notes)
 register.filter(requests.time_hint)
 register.filter(checks.group_checks)
 register.filter(domains.account_list_note)
+register.filter("mailbox_check", mailbox_checks.describe_mailbox_check)
 
 _ICONS = {
     Verdict.DELIVERABLE: "circle-check",

@@ -10,7 +10,7 @@ from validation import playground
 from validation.batches.forms import BatchForm
 from validation.batches.playground import request_urls, send_batch
 from validation.batches.services import MAX_ADDRESSES
-from validation.forms import AddressForm
+from validation.forms import PlaygroundForm
 from validation.presenters.batches import limit_note, present_batch
 from validation.presenters.code_samples import build_batch_code_samples, build_code_samples
 from validation.presenters.feedback import feedback_url
@@ -29,11 +29,12 @@ BATCH_EXAMPLE = (
 @require_permission(TeamPermission.VALIDATE)
 def try_address(request: AccountRequest) -> HttpResponse:
     """Show the playground. A POST renders the response directly, so it is charged once."""
-    form = AddressForm(request.POST or None)
+    form = PlaygroundForm(request.POST or None)
     email, response = EXAMPLES[0], None
     if form.is_valid():
         email = form.cleaned_data["email"]
-        response = playground.send_request(request, email)
+        is_mailbox = form.cleaned_data.get("mailbox", False)
+        response = playground.send_request(request, email, mailbox=is_mailbox)
     context = {
         "form": form,
         "email": email,

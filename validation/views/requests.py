@@ -23,6 +23,7 @@ from validation.playground import format_json
 from validation.presenters.checks import group_checks
 from validation.presenters.domains import account_list_note
 from validation.presenters.feedback import present_feedback
+from validation.presenters.mailbox_checks import describe_mailbox_check
 from validation.presenters.requests import (
     format_cost,
     format_score,
@@ -36,6 +37,7 @@ from validation.presenters.retention import format_days
 from validation.request_log import csv_export, search
 from validation.request_log.filters import REQUEST_ID, LogFilter
 from validation.request_log.suggestions import suggest_for_entry
+from validation.results import stored_results
 
 PAGE = "validation:show-requests"
 
@@ -110,6 +112,7 @@ def show_request(request: AccountRequest, request_id: str, moment: int) -> HttpR
     entry = at and search.find_entry(request.account, request_id, at)
     if not entry:
         raise Http404("This request doesn't exist or is no longer stored.")
+    result = stored_results.find_result(request.account, entry.result_id, balance=0)
     context = {
         "entry": entry,
         "intro": request_intro(entry),
@@ -120,6 +123,9 @@ def show_request(request: AccountRequest, request_id: str, moment: int) -> HttpR
         "suggestion": suggest_for_entry(entry),
         "list_note": account_list_note(unpack_account_list(entry.checks), entry.verdict),
         "checks": group_checks(unpack_checks(entry.checks, CHECKS)) if entry.verdict else [],
+        "mailbox_check": describe_mailbox_check(result["smtp"])
+        if result and result["smtp"]
+        else [],
         "feedback": present_feedback(request.account, entry),
         "json": format_json(stored_data(entry)),
         "stored_note": stored_note(is_result=bool(entry.verdict)),
