@@ -28,6 +28,7 @@ _EVIDENCE: dict[str, tuple[str, dict[str, bool]]] = {
     "null_mx": ("dns", {**_DNS, "domain_exists": True, "accepts_mail": False, "null_mx": True}),
     "no_mail_server": ("dns", {**_MAIL, "accepts_mail": False}),
     "unroutable_mail_server": ("dns", {**_MAIL, "accepts_mail": False}),
+    "impossible_mailbox": ("dns", _MAIL),
     "mailbox_not_found": ("smtp", {**_SMTP, "mailbox_exists": False}),
     "mailbox_disabled": ("smtp", {**_SMTP, "mailbox_exists": True, "mailbox_disabled": True}),
     "disposable": ("dns", {**_MAIL, "disposable": True}),

@@ -5,6 +5,7 @@ from typing import NamedTuple
 from engine.aliases import canonical_address, split_tag, strip_plus_tag
 from engine.dns.mail_route import MailRoute
 from engine.domain_data import DisposableBy, DomainData, StaffDomains
+from engine.mailbox_rules import judge_mailbox
 from engine.suggestions.suggest import suggest_domain
 from engine.syntax.parsing import AddressParts, parse_address, to_unicode
 from engine.syntax.unicode_scripts import is_mixed_domain, is_mixed_local_part
@@ -84,12 +85,14 @@ def build_finding(
         "smtputf8_required": not local_part.isascii(),
         "mixed_script": is_mixed_domain(parts.domain) or is_mixed_local_part(local_part),
     }
+    canonical = canonical_address(local_part, parts.domain, route.provider)
+    judgment = judge_mailbox(mailbox, canonical.partition("@")[0], parts.ascii_domain)
     return Finding(
         email,
-        _find_reasons(checks, info),
+        _find_reasons(checks, info, judgment),
         "dns" if route.is_known else "syntax",
         parts=parts,
-        canonical=canonical_address(local_part, parts.domain, route.provider),
+        canonical=canonical,
         tag=tag,
         registrable_domain=info.registrable_domain,
         checks=checks,
@@ -101,7 +104,9 @@ def build_finding(
     )
 
 
-def _find_reasons(checks: dict[str, bool | None], info: DomainInfo) -> tuple[str, ...]:
+def _find_reasons(
+    checks: dict[str, bool | None], info: DomainInfo, judgment: str | None
+) -> tuple[str, ...]:
     reasons, problem = [name for name in _RISK_CHECKS if checks[name]], info.route.problem
     if checks["accepts_mail"] is None and not checks["reserved_domain"]:
         # Without the DNS, only a disposable domain is definite.
@@ -112,6 +117,8 @@ def _find_reasons(checks: dict[str, bool | None], info: DomainInfo) -> tuple[str
         )
     if problem is not None:
         reasons.append(problem)
+    if judgment is not None:
+        reasons.append(judgment)
     if info.is_parked:
         reasons.append("parked")
     if info.suggestion is not None:

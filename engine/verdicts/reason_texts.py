@@ -29,6 +29,10 @@ MEANINGS = {
     "unroutable_mail_server": Meaning(
         "Its mail hosts have no IP address that's reachable on the public internet.", _ASK
     ),
+    "impossible_mailbox": Meaning(
+        "The provider's published rules exclude this mailbox: a character, or the length.",
+        _ASK,
+    ),
     "mailbox_not_found": Meaning(
         "The mail server reports that the mailbox doesn't exist.", _REMOVE
     ),
@@ -44,6 +48,10 @@ MEANINGS = {
         "The server accepts mail for any mailbox, even one that doesn't exist.", _SEND_AND_WATCH
     ),
     "mailbox_full": Meaning("The mailbox is full.", "Try again in a few days."),
+    "unlikely_mailbox": Meaning(
+        "The mailbox is shorter than its provider allows today. Few early accounts are.",
+        "Ask the person to check the address. Leave it out of campaigns.",
+    ),
     "possible_typo": Meaning(
         "The domain is one typo away from a much better-known domain.",
         "Suggest `did_you_mean`. Don't block the address or replace it yourself.",

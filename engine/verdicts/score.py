@@ -18,6 +18,7 @@ WEIGHTS = {
     "mixed_script": 49,
     "no_reply": 44,
     "mailbox_full": 39,
+    "unlikely_mailbox": 36,
     "possible_typo": 34,
     "no_mx_record": 29,
     "accept_all": 19,

@@ -4,10 +4,18 @@ from typing import Any
 
 UNDELIVERABLE = (
     *("invalid_syntax", "reserved_domain", "domain_not_found", "null_mx", "no_mail_server"),
-    *("unroutable_mail_server", "mailbox_not_found", "mailbox_disabled"),
+    *("unroutable_mail_server", "impossible_mailbox", "mailbox_not_found", "mailbox_disabled"),
 )
 RISKY = (
-    *("disposable", "parked", "accept_all", "mailbox_full", "possible_typo", "mixed_script"),
+    *(
+        "disposable",
+        "parked",
+        "accept_all",
+        "mailbox_full",
+        "unlikely_mailbox",
+        "possible_typo",
+        "mixed_script",
+    ),
     *("role_account", "no_reply", "smtputf8_required", "no_mx_record"),
 )
 UNKNOWN = (

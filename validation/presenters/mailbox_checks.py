@@ -31,5 +31,5 @@ def describe_mailbox_check(smtp: Mapping[str, Any]) -> list[str]:
     if smtp["control"] and smtp["message"]:
         sentences.append(_CONTROLS[smtp["control"]])
     if smtp["state"] == "pending":
-        sentences.append("The check isn't finished. Its result will be on the request's page.")
+        sentences.append("The check isn't finished. Its result will appear under Requests.")
     return sentences
