@@ -12,7 +12,7 @@ from accounts.models import Account
 from credits.models import Wallet
 from credits.wallet.charges import Charge, record_usage
 from credits.wallet.holds import HoldEnded, charge_hold, hold_credits, release_hold
-from engine import Finding, without_answer
+from engine import Finding, as_failed
 from runtime.database.raw_sql import atomic
 from runtime.encryption import encrypt
 from validation.account_domains import matching
@@ -140,7 +140,7 @@ def finish(*, probe: Probe, finding: Finding) -> bool:
     try:
         _charge(current, validation)
     except HoldEnded:
-        validation = _validation(current, without_answer(finding, "check_failed", current.tries))
+        validation = _validation(current, as_failed(finding, current.tries))
         record_usage(_charges(validation))
     if current.hold is not None:
         release_hold(hold=current.hold)
