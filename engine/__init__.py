@@ -23,7 +23,13 @@ from engine.smtp.connect import (
     find_targets,
     probe_host,
 )
-from engine.smtp.finding import as_pending, smtp_document, with_mailbox, without_answer
+from engine.smtp.finding import (
+    as_failed,
+    as_pending,
+    smtp_document,
+    with_mailbox,
+    without_answer,
+)
 from engine.smtp.mailbox import MailboxAnswer, control_name
 from engine.smtp.never_probed import hides_mailboxes
 from engine.smtp.probe import HostFacts, MailboxReply, Prober
@@ -83,6 +89,7 @@ __all__ = [
     "SyntaxProblem",
     "Unsendable",
     "Verdict",
+    "as_failed",
     "as_pending",
     "canonical_address",
     "connect_directly",

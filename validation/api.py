@@ -88,6 +88,8 @@ class ValidateView(ApiView):
         self.idempotency_key = read_idempotency_key(self.request)
         self.timeout_seconds = read_mailbox_check(document)
         refuse_unknown_fields(document, "email", "check", "timeout_s")
+        if self.check == Check.MAILBOX and not settings.PROBE_MAILBOX_CHECKS:
+            raise ApiError("mailbox_checks_unavailable", param="check")
         call = self.request.call
         self.caller = Caller(call.key.account, call.key, call.request_id)
         call.price = services.price_of(self.email, self.check)
@@ -158,8 +160,6 @@ def read_mailbox_check(document: dict[str, object]) -> int | None:
     if type(seconds) is not int or not 1 <= seconds <= MAX_TIMEOUT_SECONDS:
         message = f"timeout_s must be a number from 1 to {MAX_TIMEOUT_SECONDS}."
         raise invalid_field("timeout_s", message)
-    if not settings.PROBE_MAILBOX_CHECKS:
-        raise ApiError("mailbox_checks_unavailable", param="check")
     return seconds
 
 

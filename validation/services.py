@@ -1,5 +1,6 @@
 import time
 from dataclasses import replace
+from datetime import timedelta
 from uuid import UUID
 
 import orjson
@@ -8,8 +9,17 @@ from django.conf import settings
 from accounts.engine import get_engine
 from credits.wallet.charges import InsufficientCredits, get_balance
 from credits.wallet.key_limits import KeyCreditLimitReached
-from engine import LookupShare, as_pending, sandbox_smtp, sandbox_word, without_answer
+from engine import (
+    Finding,
+    LookupShare,
+    as_pending,
+    sandbox_smtp,
+    sandbox_word,
+    without_answer,
+)
+from runtime.database.raw_sql import UNAVAILABLE, OutcomeUnknown, times_unavailable
 from validation.account_domains import matching
+from validation.charging import lost_charges
 from validation.charging.settlement import (
     MAILBOX_PRICE,
     PRICE,
@@ -20,14 +30,14 @@ from validation.charging.settlement import (
     digest_of_request,
 )
 from validation.lookup_limits import AccountLookupLimit
-from validation.models import Check, ReplayExists
-from validation.probes.assessment import assess
+from validation.models import Check, Probe, ReplayExists
+from validation.probes.assessment import MAX_DURATION, assess
 from validation.probes.daily_limit import count_check
 from validation.probes.settlement import finish, read_response, start_probe
 from validation.probes.waiting import wait_for_answer
 from validation.request_log import writer
 from validation.request_log.writer import Caller
-from validation.results import stored_results
+from validation.results import pending, stored_results
 from validation.results.replays import find_response
 
 # After the DNS's timeout, as in batches.
@@ -44,7 +54,15 @@ def price_of(email: str, check: Check = Check.DNS) -> int:
 def find_replay(
     *, caller: Caller, idempotency_key: str, email: str, check: Check = Check.DNS
 ) -> ValidationResponse | None:
-    return find_stored_response(caller, idempotency_key, digest_of_request(email, check))
+    request = (caller, idempotency_key, digest_of_request(email, check))
+    response = find_stored_response(*request)
+    if response is None or not pending.has_pending(response.body):
+        return response
+    result = orjson.loads(response.body)
+    if not pending.refresh(result):
+        # It was finished since.
+        return find_stored_response(*request)
+    return replace(response, body=orjson.dumps(result))
 
 
 def find_stored_response(
@@ -95,22 +113,38 @@ def check_mailbox(
     )
     if assessment is None or not assessment.organization:
         return _charge(validation, idempotency_key)
-    validation.finding = as_pending(finding)
-    validation.idempotency_key, validation.held = idempotency_key, MAILBOX_PRICE
+    validation.finding, validation.held = as_pending(finding), MAILBOX_PRICE
+    validation.idempotency_key = idempotency_key
+    # Where the result couldn't be read later, the check ends with the call, even if we crash.
+    is_kept = stored_results.stores_results(account)
+    lifetime = MAX_DURATION if is_kept else timedelta(seconds=timeout_seconds)
     try:
-        probe = start_probe(validation, assessment)
-    except ReplayExists:
-        first = idempotency_key and find_replay(
-            caller=caller, idempotency_key=idempotency_key, email=email, check=Check.MAILBOX
-        )
-        if not first:
+        probe, first_response = start_probe(validation, assessment, lifetime=lifetime)
+    except (ReplayExists, InsufficientCredits, KeyCreditLimitReached) as error:
+        return _replay_first(validation, error)
+    except OutcomeUnknown:
+        if idempotency_key is None:
+            lost_charges.record_lost_charge(account, validation.id, MAILBOX_PRICE)
+        raise
+    return _wait(probe, first_response, ends_at, None if is_kept else finding)
+
+
+def _wait(
+    probe: Probe, first_response: ValidationResponse, ends_at: float, unkept: Finding | None
+) -> ValidationResponse:
+    """Return the result, or the pending one. `unkept` is what is known if it can't be pending."""
+    try:
+        wait_for_answer(probe, ends_at)
+        if unkept is not None:
+            # This does nothing if the check is done.
+            finish(probe=probe, finding=without_answer(unkept, "smtp_timeout"))
+        return read_response(probe) or first_response
+    except UNAVAILABLE:
+        if unkept is not None:
             raise
-        return replay_response(caller=caller, response=first)
-    wait_for_answer(probe, ends_at)
-    if not stored_results.stores_results(account):
-        # The result couldn't be read later. This does nothing if the check is done.
-        finish(probe=probe, finding=without_answer(finding, "smtp_timeout"))
-    return read_response(probe)
+        # The check goes on and may be charged, so the caller needs its ID.
+        times_unavailable.labels("api").inc()
+        return first_response
 
 
 def _charge(validation: Validation, idempotency_key: str | None) -> ValidationResponse:
@@ -130,14 +164,24 @@ def _charge(validation: Validation, idempotency_key: str | None) -> ValidationRe
         )
         if first is None:
             return charge_and_record(validation)
-    except (ReplayExists, InsufficientCredits, KeyCreditLimitReached):
-        # Another request with the key was charged first: both get its response.
-        first = find_replay(
-            caller=caller, idempotency_key=idempotency_key, email=email, check=check
-        )
-        if first is None:
-            raise
+    except (ReplayExists, InsufficientCredits, KeyCreditLimitReached) as error:
+        validation.idempotency_key = idempotency_key
+        return _replay_first(validation, error)
     return replay_response(caller=caller, response=first)
+
+
+def _replay_first(validation: Validation, error: Exception) -> ValidationResponse:
+    """Return the response to another request that used the key first, or raise the error."""
+    key = validation.idempotency_key
+    first = key and find_replay(
+        caller=validation.caller,
+        idempotency_key=key,
+        email=validation.email,
+        check=validation.check,
+    )
+    if not first:
+        raise error
+    return replay_response(caller=validation.caller, response=first)
 
 
 def replay_response(*, caller: Caller, response: ValidationResponse) -> ValidationResponse:

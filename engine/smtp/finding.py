@@ -5,6 +5,7 @@ from engine.smtp.mailbox import MailboxAnswer
 from engine.verdicts.finding import Finding
 from engine.verdicts.reasons import PRECEDENCE, VERDICT_BY_REASON, Verdict
 
+_ANSWERED = ("accept_all", "mailbox_exists", "mailbox_full", "mailbox_disabled")
 _NO_FACTS = {"mailbox_exists": None, "accept_all": None}
 _CHECKS: dict[str, dict[str, bool]] = {
     "mailbox_accepted": {
@@ -40,6 +41,16 @@ def as_pending(finding: Finding) -> Finding:
 
 def without_answer(finding: Finding, reason: str, attempts: int = 0) -> Finding:
     return with_mailbox(finding, MailboxAnswer(reason), smtp_document("done", attempts=attempts))
+
+
+def as_failed(finding: Finding, attempts: int) -> Finding:
+    """Return what is left of a finding that isn't paid for: nothing of the answer."""
+    return finding._replace(
+        reasons=("check_failed",),
+        evidence="dns",
+        checks={**finding.checks, **dict.fromkeys(_ANSWERED)},
+        smtp=smtp_document("done", attempts=attempts),
+    )
 
 
 def with_mailbox(finding: Finding, answer: MailboxAnswer, smtp: Mapping[str, Any]) -> Finding:

@@ -19,8 +19,9 @@ from validation.models import LogEntry, LostCharge, StoredResult
 
 logger = logging.getLogger(__name__)
 
-# After this, no COMMIT is under way: no operating system retransmits a packet for longer.
-MAX_COMMIT_DELAY = timedelta(hours=1)
+# After this, no COMMIT is under way: no operating system retransmits a packet for an hour. A check
+# of a mailbox that began with it is charged within two more.
+MAX_COMMIT_DELAY = timedelta(hours=3)
 
 
 class _UncertainCharge(NamedTuple):

@@ -12,7 +12,7 @@ from accounts.models import Account
 from credits.models import Wallet
 from credits.wallet.charges import Charge, record_usage
 from credits.wallet.holds import HoldEnded, charge_hold, hold_credits, release_hold
-from engine import Finding, without_answer
+from engine import Finding, as_failed
 from runtime.database.raw_sql import atomic
 from runtime.encryption import encrypt
 from validation.account_domains import matching
@@ -31,13 +31,14 @@ from validation.probes.assessment import MAX_DURATION, Assessment
 from validation.request_log import writer
 from validation.request_log.writer import Caller
 from validation.results import stored_results
+from validation.results.pending import announce, has_pending
 
 
 @atomic()
 def start_probe(
     validation: Validation, assessment: Assessment, *, lifetime: timedelta = MAX_DURATION
-) -> Probe:
-    """Hold the credits and queue the question.
+) -> tuple[Probe, ValidationResponse]:
+    """Hold the credits and queue the question. Return the pending response.
 
     Raise ReplayExists if another request with the Idempotency-Key was first, and OutcomeUnknown if
     the check may have begun.
@@ -68,6 +69,7 @@ def start_probe(
         created_at=validation.created_at,
         ends_at=validation.created_at + lifetime,
     )
+    balance = _balance(account)
     if validation.idempotency_key is not None:
         Replay.of_request(
             account,
@@ -75,49 +77,42 @@ def start_probe(
             digest_of_request(validation.email, Check.MAILBOX),
             result_id=validation.id,
             address_hashes=probe.address_hash,
-            balance=_balance(account),
+            balance=balance,
         ).store()
-    return probe
+    return probe, validation.build_response(balance)
 
 
 def read_response(probe: Probe) -> ValidationResponse | None:
     """Return the result to the call that waited for it, or None if it was erased meanwhile."""
     body = _read_body(probe)
-    if body and is_pending(body) and not announce(probe.result_id):
+    if body and has_pending(body) and not announce(probe.result_id):
         # It was finished since.
         body = _read_body(probe)
     if body is None:
         return None
+    if not stored_results.stores_results(probe.account) and _find_replay(probe) is None:
+        _stored_result(probe).delete()
     document = orjson.loads(body)
     credits = document["credits"]
     return ValidationResponse(body, credits["charged"], credits["remaining"], document["verdict"])
 
 
 def _read_body(probe: Probe) -> bytes | None:
-    row = _stored_result(probe).first()
+    row, replay = _stored_result(probe).first(), _find_replay(probe)
     result = row and stored_results.unpack_bytes(row.packed)
-    if not result:
-        return None
-    replay = Replay.objects.filter(account=probe.account, result_id=probe.result_id).first()
-    # Replays repeat the balance.
+    # A replay repeats the balance.
     balance = replay.balance if replay else None
-    return stored_results.with_balance(
-        result, _balance(probe.account) if balance is None else balance
-    )
+    if balance is None:
+        balance = _balance(probe.account)
+    return stored_results.with_balance(result, balance) if result else None
+
+
+def _find_replay(probe: Probe) -> Replay | None:
+    return Replay.objects.filter(account=probe.account, result_id=probe.result_id).first()
 
 
 def _stored_result(probe: Probe) -> StoredResultQuerySet:
     return StoredResult.objects.made_since(probe.created_at).filter(pk=probe.result_id)
-
-
-def is_pending(body: bytes) -> bool:
-    return b'"smtp":{"state":"pending"' in body
-
-
-def announce(result_id: str) -> bool:
-    """Note that a response says that the check is pending. Return False if it's done."""
-    probes = Probe.objects.waiting().filter(result_id=result_id)
-    return bool(probes.update(is_announced=True))
 
 
 @transaction.atomic
@@ -145,7 +140,7 @@ def finish(*, probe: Probe, finding: Finding) -> bool:
     try:
         _charge(current, validation)
     except HoldEnded:
-        validation = _validation(current, without_answer(finding, "check_failed", current.tries))
+        validation = _validation(current, as_failed(finding, current.tries))
         record_usage(_charges(validation))
     if current.hold is not None:
         release_hold(hold=current.hold)

@@ -1,3 +1,4 @@
+from functools import partial
 from typing import Any
 
 from drf_spectacular.utils import OpenApiParameter
@@ -8,7 +9,7 @@ from apikeys.rest.responses import ApiResponse, json_response
 from apikeys.rest.schema import describe, named_example
 from apikeys.rest.view import ApiView
 from validation.ids import RESULT_ID_PATTERN, is_result_id
-from validation.results import stored_results
+from validation.results import pending, stored_results
 from validation.results.sample_results import mistyped_result
 from validation.results.serializers import ResultSerializer
 
@@ -29,7 +30,13 @@ def find_result(request: ApiRequest, result_id: str) -> dict[str, Any]:
     account = request.call.key.account
     document = None
     if is_result_id(result_id):
-        document = stored_results.find_result(account, result_id, balance=account.wallet.balance)
+        find = partial(
+            stored_results.find_result, account, result_id, balance=account.wallet.balance
+        )
+        document = find()
+        if document and pending.is_pending(document) and not pending.refresh(document):
+            # It was finished since.
+            document = find()
     if document is None:
         raise ApiError("not_found", NOT_STORED)
     return document

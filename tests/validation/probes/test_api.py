@@ -8,7 +8,7 @@ import pytest
 from django.utils import timezone
 from pytest_django import Settings
 
-from accounts.models import Account, Event
+from accounts.models import Account, Event, User
 from credits.models import Hold, Wallet
 from credits.services import deduct
 from credits.wallet.books import find_discrepancies
@@ -228,15 +228,29 @@ def test_check_is_finished_once(caller: ApiClient, account: Account, mail: MailS
     assert read(caller, pending).json() == final
 
 
-def test_deduction_that_takes_the_held_credits_ends_the_check_for_free(
-    caller: ApiClient, account: Account, mail: MailServers, staff: Any
+@pytest.mark.parametrize(
+    "email", ["jane@shop.com", "unknown@shop.com", "full@shop.com", "jane@catchall.com"]
+)
+@pytest.mark.parametrize("ends_by", ["deduction", "closing"])
+def test_check_without_its_credits_ends_as_unknown_and_says_nothing_of_the_answer(
+    caller: ApiClient, account: Account, mail: MailServers, staff: User, email: str, ends_by: str
 ) -> None:
-    pending = check(caller, "jane@shop.com")
-    deduct(account=account, amount=100, reason="Correction", actor=staff)
+    pending = check(caller, email, key="k")
+    if ends_by == "deduction":
+        deduct(account=account, amount=100, reason="Correction", actor=staff)
+    else:
+        Account.objects.update(closed_at=timezone.now())
     run_queue()
+    Account.objects.update(closed_at=None)
     final = read(caller, pending).json()
     assert (final["verdict"], final["reason"]) == ("unknown", "check_failed")
-    assert final["credits"]["charged"] == 0
+    answered = ("accept_all", "mailbox_exists", "mailbox_full", "mailbox_disabled")
+    assert {final["checks"][name] for name in answered} == {None}
+    assert (final["smtp"]["state"], final["smtp"]["message"]) == ("done", None)
+    assert (final["credits"]["charged"], final["safe_to_send"]) == (0, None)
+    assert balance(account) == (0 if ends_by == "deduction" else 100, 0)
+    assert not Replay.objects.exists()
+    assert not Hold.objects.open().exists()
     assert not list(find_discrepancies())
 
 
