@@ -51,7 +51,7 @@ def fabricate(fake_dns: FakeDns, **records: str) -> None:
 
 
 def get_reason(engine: Engine, domain: str) -> str:
-    finding = engine.check(f"jane@{domain}")
+    finding = engine.check(f"jane.doe@{domain}")
     if finding.reason == "dns_failure":
         assert (finding.verdict, finding.document()["retry_after_s"]) == ("unknown", 300)
         assert set(finding.document()["domain_auth"].values()) == {None}
