@@ -15,7 +15,7 @@ class _Rule(NamedTuple):
 
 
 def _read_rules() -> dict[str, _Rule]:
-    rules = {}
+    rules: dict[str, _Rule] = {}
     for line in read_data_file("mailbox_rules").entries:
         characters, shortest, longest, *domains = line.split()
         possible = re.compile(f"[{characters}]+")

@@ -224,7 +224,7 @@ def complete_check(shop: Shop) -> None:
     finding = get_engine().check_offline(CHECKED)
     caller = Caller(shop.account, None, "request")
     validation = Validation(caller, CHECKED, finding, is_sandbox=False, duration_ms=1)
-    probe = start_probe(validation, Assessment(finding, "customer.example", "direct"))
+    probe, _ = start_probe(validation, Assessment(finding, "customer.example", "direct"))
     read_response(probe)
     finish(probe=probe, finding=finding)
 
