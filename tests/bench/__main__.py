@@ -27,6 +27,7 @@ from tests.bench import (
     engine,
     lists,
     lists_metrics,
+    mailboxes,
     overload,
     pages,
     pools,
@@ -185,6 +186,16 @@ def report_webhooks() -> str:
     )
 
 
+def report_mailboxes() -> str:
+    metrics = mailboxes.measure(_print_progress)
+    return _format_report(
+        metrics,
+        f"{mailboxes.MAILBOXES:,} checks at {mailboxes.HOSTS} hosts of as many organizations, each "
+        f"asked once per second at most; one process, one relay, servers on the same machine, "
+        f"PostgreSQL; {_machine()}.",
+    )
+
+
 def _measure(
     measure: Callable[[Executor, Callable[[str], None]], list[Metric]], generators: int = 1
 ) -> list[Metric]:
@@ -239,6 +250,7 @@ SUBJECTS = {
     "engine": report_engine,
     "lists": report_lists,
     "load": report_load,
+    "mailboxes": report_mailboxes,
     "pages": report_pages,
     "sign-ins": report_sign_ins,
     "webhooks": report_webhooks,
