@@ -25,7 +25,8 @@ class ProbeQuerySet(models.QuerySet["Probe"]):
         return self.filter(done_at=None)
 
     def due(self) -> "ProbeQuerySet":
-        return self.waiting().filter(next_attempt_at__lte=timezone.now())
+        now = timezone.now()
+        return self.waiting().filter(next_attempt_at__lte=now, ends_at__gt=now)
 
     def in_vain(self) -> "ProbeQuerySet":
         """Return those that are out of time, or whose host won't be asked in time."""

@@ -58,9 +58,10 @@ def mail(settings: Settings, patient_dns: FakeDns) -> Iterator[MailServers]:
 def run_queue() -> None:
     """Ask about everything that is due, and store the answers. Pauses are skipped."""
     queue = ProbeQueue()
-    while Probe.objects.due().exists() or queue.turns:
+    while Probe.objects.due().exists() or Probe.objects.in_vain().exists() or queue.turns:
         MailHostPace.objects.update(rate=1000)
         if not queue.step(is_stopping=False):
             queue.wait(0.05)
-        if not queue.turns and not MailHostPace.objects.due().exists():
+        is_idle = not (queue.turns or MailHostPace.objects.due().exists())
+        if is_idle and not Probe.objects.in_vain().exists():
             break
