@@ -34,7 +34,7 @@ from validation.models import Check, Probe, ReplayExists
 from validation.probes.assessment import MAX_DURATION, assess
 from validation.probes.daily_limit import count_check
 from validation.probes.settlement import finish, read_response, start_probe
-from validation.probes.waiting import wait_for_answer
+from validation.probes.waiting import wait_for_answers
 from validation.request_log import writer
 from validation.request_log.writer import Caller
 from validation.results import pending, stored_results
@@ -134,7 +134,7 @@ def _wait(
 ) -> ValidationResponse:
     """Return the result, or the pending one. `unkept` is what is known if it can't be pending."""
     try:
-        wait_for_answer(probe, ends_at)
+        wait_for_answers(probe.account, [probe], ends_at)
         if unkept is not None:
             # This does nothing if the check is done.
             finish(probe=probe, finding=without_answer(unkept, "smtp_timeout"))

@@ -1,3 +1,6 @@
+from django.conf import settings
+
+from apikeys.errors import ApiError
 from apikeys.request import ApiRequest
 from apikeys.rest.request_body import read_object
 from apikeys.rest.responses import ApiResponse
@@ -11,14 +14,17 @@ from validation.api import (
     REMAINING,
     REPLAYED,
     read_idempotency_key,
+    read_mailbox_check,
     validation_response,
 )
 from validation.batches import services
 from validation.batches.serializers import BatchRequestSerializer, BatchSerializer
 from validation.charging.settlement import ValidationResponse
+from validation.models import Check
 from validation.request_log.writer import Caller
 from validation.results.sample_results import BATCH_EXAMPLE
 
+CHECK_FIELDS = ("check", "timeout_s")
 REFUSALS = (
     *("batch_larger_than_limit", "insufficient_credits", "key_credit_limit_reached"),
     "idempotency_key_reused",
@@ -33,20 +39,33 @@ class ValidateBatchView(ApiView):
     caller: Caller
     emails: list[str]
     idempotency_key: str | None
+    timeout_seconds: int | None
     replay: ValidationResponse | None = None
 
     def prepare(self) -> None:
-        self.emails = BatchRequestSerializer.parse(read_object(self.request))["emails"]
+        document = read_object(self.request)
+        emails = {name: value for name, value in document.items() if name not in CHECK_FIELDS}
+        self.emails = BatchRequestSerializer.parse(emails)["emails"]
+        self.timeout_seconds = read_mailbox_check(document)
+        if self.check == Check.MAILBOX and not settings.PROBE_MAILBOX_CHECKS:
+            raise ApiError("mailbox_checks_unavailable", param="check")
         self.idempotency_key = read_idempotency_key(self.request)
         call = self.request.call
         consume_for_batch(call, len(self.emails))
         self.caller = Caller(call.key.account, call.key, call.request_id)
-        call.price = services.price_of_batch(self.emails)
+        call.price = services.price_of_batch(self.emails, self.check)
+
+    @property
+    def check(self) -> Check:
+        return Check.DNS if self.timeout_seconds is None else Check.MAILBOX
 
     def find_replay(self) -> None:
         if self.idempotency_key is not None:
             self.replay = services.find_replay(
-                caller=self.caller, idempotency_key=self.idempotency_key, emails=self.emails
+                caller=self.caller,
+                idempotency_key=self.idempotency_key,
+                emails=self.emails,
+                check=self.check,
             )
         if self.replay is not None:
             self.request.call.price = 0
@@ -70,7 +89,10 @@ class ValidateBatchView(ApiView):
             response = services.replay_batch(caller=self.caller, response=self.replay)
         else:
             response = services.validate_batch(
-                caller=self.caller, emails=self.emails, idempotency_key=self.idempotency_key
+                caller=self.caller,
+                emails=self.emails,
+                idempotency_key=self.idempotency_key,
+                timeout_seconds=self.timeout_seconds,
             )
         request.call.is_in_request_log = True
         return validation_response(response)

@@ -1,10 +1,17 @@
 """What POST /v1/validate/batch reads and returns. Its view renders without these."""
 
+from django.conf import settings
+
 from apikeys.rest import fields
 from apikeys.rest.serializers import ApiSerializer
 from validation.api import MAX_EMAIL_LENGTH
 from validation.batches.services import MAX_ADDRESSES
-from validation.results.serializers import ResultCreditsSerializer, ResultSerializer
+from validation.results.serializers import (
+    CHECK,
+    TIMEOUT,
+    ResultCreditsSerializer,
+    ResultSerializer,
+)
 
 
 class BatchRequestSerializer(ApiSerializer):
@@ -14,6 +21,9 @@ class BatchRequestSerializer(ApiSerializer):
         min_length=1,
         max_length=MAX_ADDRESSES,
     )
+    if settings.PROBE_MAILBOX_CHECKS:
+        check = CHECK
+        timeout_s = TIMEOUT
 
     examples = {"Two addresses": {"emails": ["jane@shop.example", "deliverable@sandbox.test"]}}
 

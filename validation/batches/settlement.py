@@ -19,7 +19,7 @@ from validation.addresses import address_hash
 from validation.charging import lost_charges
 from validation.charging.settlement import Validation, ValidationResponse, charge_and_store
 from validation.ids import new_batch_id
-from validation.models import Replay
+from validation.models import Check, Replay
 from validation.models.replays import digest
 from validation.request_log import writer
 from validation.request_log.writer import Caller
@@ -33,6 +33,7 @@ class Batch:
     validations: list[Validation]
     duration_ms: int
     idempotency_key: str | None = None
+    check: Check = Check.DNS
     id: str = field(default_factory=new_batch_id)
     created_at: datetime = field(default_factory=timezone.now)
 
@@ -41,9 +42,14 @@ class Batch:
         return sum(validation.cost for validation in self.validations)
 
     @property
+    def _settled(self) -> list[Validation]:
+        """Leave out those that wait for a mail server: validation.probes charges and logs them."""
+        return [validation for validation in self.validations if not validation.held]
+
+    @property
     def charges(self) -> list[Charge]:
         costs: dict[Verdict, list[int]] = {}
-        for validation in self.validations:
+        for validation in self._settled:
             if not validation.is_sandbox:
                 costs.setdefault(validation.finding.verdict, []).append(validation.cost)
         caller, duration_ms = self.caller, self.validations[0].duration_ms
@@ -55,12 +61,12 @@ class Batch:
     def inserts(self) -> list[BulkInsert]:
         for validation in self.validations:
             _ = validation.json
-        path, batch_id = writer.BATCH_PATH, self.id
-        log = writer.bulk_insert_for(self.validations, path=path, batch_id=batch_id)
+        path, batch_id, settled = writer.BATCH_PATH, self.id, self._settled
+        log = writer.bulk_insert_for(settled, path=path, batch_id=batch_id)
         if self.idempotency_key is not None:
             return [log]
         account = self.caller.account
-        return [log, *stored_results.inserts_for_batch(account, batch_id, self.validations)]
+        return [log, *stored_results.inserts_for_batch(account, batch_id, settled)]
 
     def render(self, final_balance: int) -> bytes:
         verdicts = Counter(validation.finding.verdict for validation in self.validations)
@@ -75,7 +81,11 @@ class Batch:
                 "duplicates": len(self.emails) - len(self.validations),
             },
             "duration_ms": self.duration_ms,
-            "credits": {"charged": self.cost, "held": 0, "remaining": final_balance},
+            "credits": {
+                "charged": self.cost,
+                "held": sum(validation.held for validation in self.validations),
+                "remaining": final_balance,
+            },
         }
         return render_json(document)
 
@@ -86,7 +96,7 @@ class Batch:
             validation.email: (validation, final_balance + self.cost - so_far)
             for validation, so_far in zip(self.validations, charged, strict=True)
         }
-        credits = b'{"charged":%d,"held":0,"remaining":%d}'
+        credits = b'{"charged":%d,"held":%d,"remaining":%d}'
         template = b'%b,"credits":%b,"duplicate_of":%b}'
         first: dict[str, int] = {}
         for index, email in enumerate(self.emails):
@@ -95,11 +105,15 @@ class Batch:
             if original == index:
                 yield template % (
                     validation.json,
-                    credits % (validation.cost, balance),
+                    credits % (validation.cost, validation.held, balance),
                     b"null",
                 )
             else:
-                yield template % (validation.json, credits % (0, final_balance), b"%d" % original)
+                yield template % (
+                    validation.json,
+                    credits % (0, 0, final_balance),
+                    b"%d" % original,
+                )
 
 
 @traced("charge", lambda response: {"emailvalidation.credits": response.cost})
@@ -120,7 +134,7 @@ def charge_and_record_batch(batch: Batch) -> ValidationResponse:
             replay = Replay.of_request(
                 account,
                 key,
-                digest_of(batch.emails),
+                digest_of(batch.emails, batch.check),
                 result_id=batch.id,
                 address_hashes=" ".join(dict.fromkeys(map(address_hash, batch.emails))),
                 is_free=batch.cost == 0,
@@ -135,5 +149,6 @@ def charge_and_record_batch(batch: Batch) -> ValidationResponse:
     return ValidationResponse(batch.render(balance), batch.cost, balance)
 
 
-def digest_of(emails: Sequence[str]) -> UUID:
-    return digest("batch", orjson.dumps(emails).decode())
+def digest_of(emails: Sequence[str], check: Check = Check.DNS) -> UUID:
+    kind = "batch of mailboxes" if check == Check.MAILBOX else "batch"
+    return digest(kind, orjson.dumps(emails).decode())

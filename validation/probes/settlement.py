@@ -36,7 +36,11 @@ from validation.results.pending import announce, has_pending
 
 @atomic()
 def start_probe(
-    validation: Validation, assessment: Assessment, *, lifetime: timedelta = MAX_DURATION
+    validation: Validation,
+    assessment: Assessment,
+    *,
+    lifetime: timedelta = MAX_DURATION,
+    batch_id: str = "",
 ) -> tuple[Probe, ValidationResponse]:
     """Hold the credits and queue the question. Return the pending response.
 
@@ -52,7 +56,8 @@ def start_probe(
         reason=f"Mailbox check {validation.id}",
         key=caller.key,
     )
-    writer.bulk_insert_for([validation]).run()
+    path = writer.BATCH_PATH if batch_id else writer.PATH
+    writer.bulk_insert_for([validation], path=path, batch_id=batch_id).run()
     stored_results.insert_pending(validation).run()
     MailHostPace.objects.ensure(assessment.organization, assessment.egress)
     probe = Probe.objects.create(
@@ -61,6 +66,7 @@ def start_probe(
         key=caller.key,
         hold=hold,
         request_id=caller.request_id,
+        batch_id=batch_id,
         email=encrypt(validation.email),
         address_hash=address_hash(validation.email),
         domain=parts.ascii_domain if parts else "",

@@ -1,8 +1,9 @@
-"""Wait for the result of a mailbox check, for callers that would rather wait than poll."""
+"""Wait for the results of mailbox checks, for callers that would rather wait than poll."""
 
 import threading
 import time
 from collections import Counter
+from collections.abc import Sequence
 from datetime import timedelta
 
 from django.utils import timezone
@@ -20,9 +21,9 @@ _lock = threading.Lock()
 _waiting: Counter[int] = Counter()
 
 
-def wait_for_answer(probe: Probe, ends_at: float) -> None:
-    """Return when the check is done, or when it can't be done in time."""
-    if not _enter(probe.account):
+def wait_for_answers(account: Account, probes: Sequence[Probe], ends_at: float) -> None:
+    """Return when the checks are done, or when those that aren't can't be done in time."""
+    if not probes or not _enter(account):
         return
     try:
         # Hold no request slot while waiting, and no connection between reads.
@@ -33,11 +34,11 @@ def wait_for_answer(probe: Probe, ends_at: float) -> None:
             time.sleep(min(interval, seconds_left))
             interval = min(interval * 1.5, _MAX_INTERVAL)
             soon = timezone.now() + timedelta(seconds=ends_at - time.monotonic())
-            waiting = Probe.objects.waiting().filter(pk=probe.pk, next_attempt_at__lt=soon)
-            if not waiting.exists():
+            waiting = Probe.objects.waiting().filter(next_attempt_at__lt=soon)
+            if not waiting.filter(pk__in=[probe.pk for probe in probes]).exists():
                 return
     finally:
-        _leave(probe.account)
+        _leave(account)
 
 
 def _enter(account: Account) -> bool:

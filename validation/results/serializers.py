@@ -9,24 +9,28 @@ from validation.models import Check
 
 DEFAULT_TIMEOUT_SECONDS, MAX_TIMEOUT_SECONDS = 8, 30
 
+# For requests, where mailbox checks are on.
+CHECK = fields.Choice(
+    "`mailbox` also asks the mail server whether the mailbox exists. The answer may take minutes: "
+    "then the result is pending",
+    list(Check),
+    required=False,
+)
+TIMEOUT = fields.Integer(
+    "Seconds to wait for mail servers. 8 by default. Only for `mailbox`",
+    required=False,
+    min_value=1,
+    max_value=MAX_TIMEOUT_SECONDS,
+)
+
 
 class ValidateSerializer(ApiSerializer):
     email = fields.String(
         "The address to validate. Spaces around it are not trimmed", min_length=1, max_length=320
     )
     if settings.PROBE_MAILBOX_CHECKS:
-        check = fields.Choice(
-            "`mailbox` also asks the mail server whether the mailbox exists. The answer may take "
-            "minutes: then the result is pending",
-            list(Check),
-            required=False,
-        )
-        timeout_s = fields.Integer(
-            "Seconds to wait for the mail server. 8 by default. Only for `mailbox`",
-            required=False,
-            min_value=1,
-            max_value=MAX_TIMEOUT_SECONDS,
-        )
+        check = CHECK
+        timeout_s = TIMEOUT
 
     examples = {"An address": {"email": "jane@shop.example"}}
 
