@@ -19,7 +19,7 @@ from validation import services
 from validation.charging.settlement import ValidationResponse
 from validation.models import Check
 from validation.request_log.writer import Caller
-from validation.results.sample_results import EXAMPLES
+from validation.results.sample_results import EXAMPLES, pending_result
 from validation.results.serializers import (
     DEFAULT_TIMEOUT_SECONDS,
     MAX_TIMEOUT_SECONDS,
@@ -63,6 +63,16 @@ REMAINING = OpenApiParameter(
     description="Balance after this request.",
     examples=[named_example("A balance", 4211)],
 )
+# Only where they are on.
+MAILBOX_CHECKS = (
+    ' With `"check": "mailbox"`, the mail server is also asked. This needs 2 credits, which are '
+    "held until it answers, and costs 2 if it says whether the mailbox exists. Without an answer "
+    "within `timeout_s`, the result is pending: get it later by its ID, or wait for the event "
+    "`check.completed`."
+    if settings.PROBE_MAILBOX_CHECKS
+    else ""
+)
+MAILBOX_EXAMPLES = {"Pending mailbox check": pending_result()} if MAILBOX_CHECKS else {}
 
 
 class ValidateView(ApiView):
@@ -115,12 +125,12 @@ class ValidateView(ApiView):
         "Returns a verdict for one address. An address with invalid syntax is a result, not an "
         "error. Each check is true, false, or null if it did not run or was inconclusive. "
         "A definite verdict costs 1 credit; unknown is free. "
-        "Addresses at `sandbox.test` simulate every result and error for free.",
+        "Addresses at `sandbox.test` simulate every result and error for free." + MAILBOX_CHECKS,
         ResultSerializer,
         tag="Validation",
         request=ValidateSerializer,
         parameters=[IDEMPOTENCY_KEY, REPLAYED, COST, REMAINING],
-        examples=EXAMPLES,
+        examples={**EXAMPLES, **MAILBOX_EXAMPLES},
         refusals=REFUSALS,
         scope="validate",
     )

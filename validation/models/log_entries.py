@@ -104,6 +104,8 @@ class LogEntry(models.Model):
     score = models.PositiveSmallIntegerField(null=True)
     # Packed by validation.addresses: pack_checks and pack_account_list.
     checks = models.BigIntegerField(default=0)
+    # Set by the search: a mail server hasn't answered yet.
+    is_pending = False
 
     objects = LogEntryQuerySet.as_manager()
 

@@ -1,3 +1,5 @@
+from datetime import timedelta
+
 from django.conf import settings
 from django.contrib.humanize.templatetags.humanize import naturaltime
 from django.template.defaultfilters import pluralize
@@ -6,10 +8,12 @@ from django.urls import reverse
 from accounts.date_display import exact_time
 from accounts.presenters.elements import EmptyState
 from credits.money import format_credits
-from engine import CHECKS
+from engine import CHECKS, MEANINGS, Meaning
 from validation.addresses import unpack_account_list, unpack_checks
+from validation.charging.settlement import MAILBOX_PRICE
 from validation.models import LogEntry
 from validation.presenters.retention import format_days
+from validation.probes.assessment import MAX_DURATION
 from validation.request_log.filters import LogFilter
 
 
@@ -98,8 +102,22 @@ def stored_note(*, is_result: bool) -> str:
 
 
 def outcome_notes(entry: LogEntry) -> list[str]:
-    notes = {"sandbox": entry.sandbox, "replay": entry.replayed and bool(entry.verdict)}
+    notes = {
+        "pending": entry.is_pending,
+        "sandbox": entry.sandbox,
+        "replay": entry.replayed and bool(entry.verdict),
+    }
     return [note for note, applies in notes.items() if applies]
+
+
+def explain_reason(entry: LogEntry) -> Meaning | None:
+    if not entry.is_pending:
+        return MEANINGS.get(entry.reason)
+    hours = MAX_DURATION // timedelta(hours=1)
+    return Meaning(
+        "The mail server hasn't answered yet.",
+        f"The final result appears here within {hours} hours.",
+    )
 
 
 def format_score(entry: LogEntry) -> str:
@@ -111,4 +129,6 @@ def format_cost(entry: LogEntry) -> str:
         return format_credits(entry.cost)
     if entry.replayed:
         return "Free: replayed response"
+    if entry.is_pending:
+        return f"{format_credits(MAILBOX_PRICE)} held until the mail server answers"
     return "Free: sandbox" if entry.sandbox else "Free: unknown verdict"

@@ -1,5 +1,6 @@
 """The most selective filter scans an index, and the others filter its rows."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 
@@ -7,10 +8,11 @@ from django.db.models import Q
 
 from accounts.models import Account
 from apikeys.models import ApiKey
+from engine import Verdict
 from runtime.database import pagination
 from runtime.database.pagination import Cursor, Page
 from runtime.dates import days_lookup
-from validation.models import LogEntry
+from validation.models import LogEntry, Probe
 from validation.models.log_entries import COMMON_REASON
 
 
@@ -75,12 +77,26 @@ def log_page(
 
 def latest_entries(account: Account, limit: int) -> list[LogEntry]:
     entries = LogEntry.objects.retained_for(account).select_related("key").order_by("-at", "-pk")
-    return list(entries[:limit])
+    latest = list(entries[:limit])
+    mark_pending(latest)
+    return latest
 
 
 def find_entry(account: Account, request_id: str, at: datetime) -> LogEntry | None:
     entries = LogEntry.objects.retained_for(account).filter(request_id=request_id, at=at)
-    return entries.select_related("key").first()
+    found = list(entries.select_related("key")[:1])
+    mark_pending(found)
+    return found[0] if found else None
+
+
+def mark_pending(entries: Sequence[LogEntry]) -> None:
+    """Mark the entries whose mailbox check waits for a mail server."""
+    unknown = [entry.result_id for entry in entries if entry.verdict == Verdict.UNKNOWN]
+    if unknown:
+        waiting = Probe.objects.waiting().filter(result_id__in=unknown)
+        pending = set(waiting.values_list("result_id", flat=True))
+        for entry in entries:
+            entry.is_pending = entry.result_id in pending
 
 
 def has_request(account: Account, request_id: str) -> bool:

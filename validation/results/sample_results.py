@@ -1,6 +1,6 @@
 """Build sample results for the docs with the engine, so that they stay correct."""
 
-from engine import SANDBOX_DOMAIN, Engine, Finding, MailHost, MailRoute
+from engine import SANDBOX_DOMAIN, Engine, Finding, MailHost, MailRoute, as_pending
 
 _ROUTE = MailRoute(
     domain_exists=True,
@@ -26,6 +26,13 @@ def mistyped_result() -> dict[str, object]:
     """Return the result for a mistyped address outside the sandbox, with all DNS fields."""
     facts = {"gmial.com": _engine.describe("gmial.com", _ROUTE)}
     return _build_result(_engine.check_offline("Jane.Doe+news@GMIAL.com", facts), sandbox=False)
+
+
+def pending_result() -> dict[str, object]:
+    facts = {"gmial.com": _engine.describe("gmial.com", _ROUTE)}
+    finding = as_pending(_engine.check_offline("jane@gmial.com", facts))
+    credits = {"charged": 0, "held": 2, "remaining": 4211}
+    return {**_build_result(finding, sandbox=False), "credits": credits}
 
 
 def _build_result(finding: Finding, *, sandbox: bool) -> dict[str, object]:

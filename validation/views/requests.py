@@ -12,7 +12,7 @@ from accounts.request import AccountRequest
 from accounts.roles import TeamPermission
 from apikeys.crypto import contains_secret
 from apikeys.errors import REFUSALS
-from engine import CHECKS, MEANINGS
+from engine import CHECKS
 from runtime.csv_download import csv_response
 from runtime.database.pagination import Cursor
 from runtime.dates import from_microseconds
@@ -25,6 +25,7 @@ from validation.presenters.domains import account_list_note
 from validation.presenters.feedback import present_feedback
 from validation.presenters.mailbox_checks import describe_mailbox_check
 from validation.presenters.requests import (
+    explain_reason,
     format_cost,
     format_score,
     never_logged,
@@ -56,6 +57,7 @@ def show_requests(request: AccountRequest) -> HttpResponse:
     }
     if form.is_valid():
         page = search.log_page(request.account, form.log_query, before)
+        search.mark_pending(page.entries)
         is_filtered, never = bool(form.query or before), never_logged(days)
         context |= {
             "page": page,
@@ -118,7 +120,7 @@ def show_request(request: AccountRequest, request_id: str, moment: int) -> HttpR
         "intro": request_intro(entry),
         "score": format_score(entry),
         "cost": format_cost(entry),
-        "meaning": MEANINGS.get(entry.reason),
+        "meaning": explain_reason(entry),
         "refusal": REFUSALS.get(entry.refusal),
         "suggestion": suggest_for_entry(entry),
         "list_note": account_list_note(unpack_account_list(entry.checks), entry.verdict),

@@ -1,0 +1,36 @@
+"""The API's description offers mailbox checks only where they are on."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.servers.programs import run_program
+
+PRINT_DOCUMENT = """
+import json
+from django import setup
+setup()
+from django.test import Client
+print(json.dumps(Client(SERVER_NAME="127.0.0.1").get("/docs/openapi.json").json()))
+"""
+ON = {"PROBE_MAILBOX_CHECKS": "on", "PROBE_DOMAIN": "probe.example"}
+
+
+@pytest.mark.parametrize("is_on", [True, False])
+def test_description_offers_mailbox_checks_only_where_they_are_on(
+    tmp_path: Path, is_on: bool
+) -> None:
+    environment = {"DATA_DIR": str(tmp_path), "DJANGO_SETTINGS_MODULE": "config.settings"}
+    output = run_program("-c", PRINT_DOCUMENT, **environment, **(ON if is_on else {}))
+    assert output.returncode == 0, output.stderr
+    document: Any = json.loads(output.stdout)
+    operation = document["paths"]["/v1/validate"]["post"]
+    content = operation["requestBody"]["content"]["application/json"]["schema"]
+    fields = document["components"]["schemas"][content["$ref"].rpartition("/")[2]]["properties"]
+    examples = operation["responses"]["200"]["content"]["application/json"]["examples"]
+    assert set(fields) == ({"email", "check", "timeout_s"} if is_on else {"email"})
+    assert ("mailbox" in operation["description"]) is is_on
+    summaries = {example["summary"] for example in examples.values()}
+    assert ("Pending mailbox check" in summaries) is is_on
