@@ -70,7 +70,10 @@ def test_replay_shows_what_mail_servers_have_said_since(
         "accept_all",
     ]
     assert final["summary"] == {
-        "deliverable": 1, "risky": 1, "undeliverable": 2, "unknown": 0,
+        "deliverable": 1,
+        "risky": 1,
+        "undeliverable": 2,
+        "unknown": 0,
         "duplicates": 1,
     }
     assert final["credits"] == {"charged": 5, "held": 0, "remaining": 95}
