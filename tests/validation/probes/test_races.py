@@ -8,8 +8,9 @@ from collections.abc import Callable
 from itertools import count
 from typing import Any
 
+import psycopg
 import pytest
-from django.db import OperationalError, connection
+from django.db import OperationalError, connection, transaction
 from django.utils import timezone
 
 from accounts.engine import get_engine
@@ -24,7 +25,15 @@ from tests.conftest import make_user
 from tests.support.api_client import ApiClient
 from tests.support.fresh_database import run_concurrently
 from tests.validation.probes.conftest import MailServers, run_queue
-from validation.models import LogEntry, MailboxCheckDay, Probe, Replay, StoredResult
+from validation.charging import lost_charges
+from validation.models import (
+    LogEntry,
+    LostCharge,
+    MailboxCheckDay,
+    Probe,
+    Replay,
+    StoredResult,
+)
 from validation.probes import waiting
 from validation.probes.asking import converse, prepare
 from validation.probes.settlement import finish
@@ -243,6 +252,36 @@ def test_call_that_loses_the_database_while_it_waits_returns_the_pending_result(
     run_queue()
     assert balance(shop) == (98, 0)
     assert Event.objects.filter(type="check.completed").count() == 1
+
+
+@pytest.mark.parametrize("key", ["", "k"])
+def test_check_whose_commit_was_lost_costs_nothing_unless_its_key_finds_it(
+    shop: Account, secret: str, mail: MailServers, key: str
+) -> None:
+    grant(account=shop, amount=100, reason="Checks", actor=None)
+    lost_charges.buffer.discard()
+
+    def lose_commit() -> None:
+        raise OperationalError("The connection was lost.") from psycopg.OperationalError()
+
+    def lose(execute: Any, statement: str, *arguments: Any) -> Any:
+        if 'INSERT INTO "validation_probe"' in statement:
+            transaction.on_commit(lose_commit)
+        return execute(statement, *arguments)
+
+    with connection.execute_wrapper(lose):
+        refused = check(secret, key=key)
+    assert refused.status_code == 503
+    assert refused.json()["error"]["details"]["charged"] is None
+    lost_charges.buffer.flush()
+    if key:
+        assert check(secret, key=key).json()["id"] == Probe.objects.get().result_id
+    run_queue()
+    assert balance(shop) == (98, 0)
+    lost_charges.settle_lost_charges()
+    assert balance(shop) == (98 if key else 100, 0)
+    assert not LostCharge.objects.exists()
+    assert not list(find_discrepancies())
 
 
 def test_end_of_a_check_that_fails_at_any_statement_charges_nothing(
