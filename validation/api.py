@@ -29,6 +29,7 @@ from validation.results.serializers import (
 from validation.sandbox_errors import raise_sandbox_error
 
 MAX_EMAIL_LENGTH = 320
+CHECK_FIELDS = ("check", "timeout_s")
 _IDEMPOTENCY_KEY = re.compile(r"[!-~]{1,255}")
 IDEMPOTENCY_KEY = OpenApiParameter(
     "Idempotency-Key",
@@ -97,7 +98,10 @@ class ValidateView(ApiView):
             raise
         self.idempotency_key = read_idempotency_key(self.request)
         self.timeout_seconds = read_mailbox_check(document)
-        refuse_unknown_fields(document, "email", "check", "timeout_s")
+        # Where mailbox checks are off, `check` is accepted, but not offered.
+        offered = CHECK_FIELDS if settings.PROBE_MAILBOX_CHECKS else ()
+        others = {name: document[name] for name in document if name not in CHECK_FIELDS}
+        refuse_unknown_fields(others, "email", *offered)
         if self.check == Check.MAILBOX and not settings.PROBE_MAILBOX_CHECKS:
             raise ApiError("mailbox_checks_unavailable", param="check")
         call = self.request.call

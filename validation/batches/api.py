@@ -9,6 +9,7 @@ from apikeys.rest.view import ApiView
 from apikeys.throttling.throttles import consume_for_batch
 from credits.permissions import HasCredits
 from validation.api import (
+    CHECK_FIELDS,
     COST,
     IDEMPOTENCY_KEY,
     REMAINING,
@@ -24,7 +25,6 @@ from validation.models import Check
 from validation.request_log.writer import Caller
 from validation.results.sample_results import BATCH_EXAMPLE
 
-CHECK_FIELDS = ("check", "timeout_s")
 REFUSALS = (
     *("batch_larger_than_limit", "insufficient_credits", "key_credit_limit_reached"),
     "idempotency_key_reused",
