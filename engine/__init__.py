@@ -15,14 +15,7 @@ from engine.dns.resolver import Resolver
 from engine.dns.stored_route import dump_route, load_route
 from engine.domain_data import BUILT_IN_DATA, NO_STAFF_DOMAINS, StaffDomains, with_parents
 from engine.sandbox import SANDBOX_DOMAIN, sandbox_smtp, sandbox_word
-from engine.smtp.connect import (
-    Dialer,
-    HostAnswer,
-    MailTarget,
-    connect_directly,
-    find_targets,
-    probe_host,
-)
+from engine.smtp.connect import Dialer, connect_directly, find_targets, probe_host
 from engine.smtp.finding import (
     as_failed,
     as_pending,
@@ -35,9 +28,9 @@ from engine.smtp.never_probed import hides_mailboxes
 from engine.smtp.probe import HostFacts, MailboxReply, Prober
 from engine.smtp.replies import ReplyClass
 from engine.smtp.reply_text import read_code, read_status, redact
-from engine.smtp.session import Conversation, MailboxQuestion
+from engine.smtp.session import MailboxQuestion
 from engine.smtp.socks import SocksProxy
-from engine.smtp.wire import SmtpLimits, SmtpOutcome, Unsendable
+from engine.smtp.wire import SmtpOutcome
 from engine.suggestions.suggest import suggest_domain
 from engine.syntax.errors import SYNTAX_MESSAGES
 from engine.syntax.parsing import AddressParts, SyntaxProblem, parse_address, to_unicode
@@ -64,17 +57,14 @@ __all__ = [
     "VISITOR",
     "WEIGHTS",
     "AddressParts",
-    "Conversation",
     "Dialer",
     "DomainInfo",
     "Engine",
     "Finding",
-    "HostAnswer",
     "HostFacts",
     "LookupShare",
     "MailHost",
     "MailRoute",
-    "MailTarget",
     "MailboxAnswer",
     "MailboxQuestion",
     "MailboxReply",
@@ -82,12 +72,10 @@ __all__ = [
     "Prober",
     "ReplyClass",
     "Resolver",
-    "SmtpLimits",
     "SmtpOutcome",
     "SocksProxy",
     "StaffDomains",
     "SyntaxProblem",
-    "Unsendable",
     "Verdict",
     "as_failed",
     "as_pending",

@@ -1,16 +1,14 @@
 """Ask a domain's mail hosts whether a mailbox exists: its name first, then a control name."""
 
-import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from engine.dns.networks import is_public
 from engine.smtp.connect import Dialer, HostAnswer, MailTarget, find_targets, probe_host
 from engine.smtp.mailbox import MailboxAnswer, decide, needs_control, needs_postmaster
 from engine.smtp.replies import ReplyClass, classify
 from engine.smtp.session import Conversation, MailboxQuestion
-from engine.smtp.wire import LIMITS, SmtpLimits, SmtpOutcome
+from engine.smtp.wire import SmtpOutcome
 
 # Of conversations without a reply to the name.
 _REASONS = {
@@ -46,10 +44,6 @@ class Prober:
     dial: Dialer
     ehlo_name: str
     sender: str
-    port: int = 25
-    is_allowed: Callable[[str], bool] = is_public
-    limits: SmtpLimits = LIMITS
-    clock: Callable[[], float] = time.monotonic
 
     def ask(
         self,
@@ -62,7 +56,7 @@ class Prober:
     ) -> MailboxReply:
         """Return the answer for a valid address. `hosts` are in MX order, `facts` by host."""
         local_part, _, domain = email.rpartition("@")
-        targets = find_targets(hosts, self.find_addresses, is_allowed=self.is_allowed)
+        targets = find_targets(hosts, self.find_addresses)
         name = ReplyClass.NO_MAIL
         while name == ReplyClass.NO_MAIL:
             asked = self._converse(targets, email)
@@ -109,13 +103,5 @@ class Prober:
         starttls: bool = True,
         next_recipient: Callable[[bytes], str | None] = lambda _: None,
     ) -> HostAnswer:
-        return probe_host(
-            targets,
-            MailboxQuestion(self.ehlo_name, self.sender, recipient, next_recipient),
-            dial=self.dial,
-            is_allowed=self.is_allowed,
-            port=self.port,
-            starttls=starttls,
-            limits=self.limits,
-            clock=self.clock,
-        )
+        question = MailboxQuestion(self.ehlo_name, self.sender, recipient, next_recipient)
+        return probe_host(targets, question, dial=self.dial, starttls=starttls)

@@ -95,6 +95,8 @@ def prepare(probe: Probe) -> Question:
 
 def converse(question: Question) -> Answer:
     """Never raises, and leaves no connection to the database behind."""
+    if not question.email:
+        return give_up(question, "check_failed")
     try:
         return _converse(question)
     except Exception:
@@ -116,8 +118,6 @@ def give_up(question: Question, reason: str) -> Answer:
 
 
 def _converse(question: Question) -> Answer:
-    if not question.email:
-        return give_up(question, "check_failed")
     engine = get_engine()
     finding = engine.check(question.email)
     parts, route = finding.parts, finding.route
