@@ -1,4 +1,4 @@
-"""The process that asks mail servers, from outside: waiting callers, kills, and what is left."""
+"""The process that asks mail servers, from outside: waiting callers, and its end."""
 
 import json
 import time
@@ -22,11 +22,6 @@ pytestmark = [pytest.mark.process, pytest.mark.proof, pytest.mark.timeout(300)]
 
 # The name is in conversation for so long that the process can be killed.
 SLOW = (3.0, b"250 2.1.5 OK\r\n")
-_END_LEASES = """
-from django.utils import timezone
-from validation.models import MailHostPace
-MailHostPace.objects.update(leased_until=timezone.now(), next_at=timezone.now())
-"""
 
 
 @dataclass
@@ -93,24 +88,6 @@ def test_call_returns_what_the_mail_server_says(site: Site) -> None:
     assert site.read(missing) == missing
     assert manage(site.product, "check_books").endswith("agree.")
     assert "nobody-here" not in site.product.output()
-
-
-def test_killed_process_charges_its_check_once(site: Site) -> None:
-    wait_until(site.process, site)
-    pending = site.check("slow@shop.com", timeout_s=1)
-    assert pending["smtp"]["state"] == "pending"
-    wait_until(lambda: site.server.verbs["RCPT"], site)
-    process = site.process()
-    assert process is not None
-    process.kill()
-    wait_until(lambda: (current := site.process()) and current.pid != process.pid, site)
-    # Otherwise the next process would wait for three minutes.
-    manage(site.product, "shell", "--no-imports", "-c", _END_LEASES)
-    wait_until(lambda: site.read(pending)["smtp"]["state"] == "done", site)
-    final = site.read(pending)
-    assert (final["reason"], final["credits"]["charged"]) == ("mailbox_accepted", 2)
-    assert final["credits"]["remaining"] == 98
-    assert manage(site.product, "check_books").endswith("agree.")
 
 
 def test_process_finishes_its_conversations_when_it_is_stopped(site: Site) -> None:
