@@ -23,6 +23,7 @@ from credits import services as credits
 from credits import usage_alerts
 from credits.models import Pack, Wallet
 from credits.orders import refunds
+from engine import as_pending
 from lists import lifecycle
 from lists.models import AddressList
 from lists.processing.running import work_once
@@ -223,8 +224,9 @@ def send_test(shop: Shop) -> None:
 def complete_check(shop: Shop) -> None:
     finding = get_engine().check_offline(CHECKED)
     caller = Caller(shop.account, None, "request")
-    validation = Validation(caller, CHECKED, finding, is_sandbox=False, duration_ms=1)
-    probe = start_probe(validation, Assessment(finding, "customer.example", "direct"))
+    pending = as_pending(finding)
+    validation = Validation(caller, CHECKED, pending, is_sandbox=False, duration_ms=1)
+    probe, _ = start_probe(validation, Assessment(finding, "customer.example", "direct"))
     read_response(probe)
     finish(probe=probe, finding=finding)
 
