@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from config.server.pools import POOLS
+from lists.api.waiting import MAX_SECONDS
 from tests.servers.product import ROOT
 from tests.servers.public_addresses import PUBLIC_ADDRESSES, SPECIAL_ADDRESSES
 from tests.servers.systemd import (
@@ -24,6 +25,7 @@ from tests.servers.systemd import (
     WORKER,
     directives,
 )
+from validation.results.serializers import MAX_TIMEOUT_SECONDS
 
 pytestmark = pytest.mark.process
 
@@ -150,3 +152,11 @@ def test_nginx_and_environment_use_the_same_port_and_host() -> None:
     assert nginx.count(f"server_name {name};") == 2
     assert nginx.count("validation.example") == 7, "The header of nginx.conf lists what to change."
     assert "metrics" not in nginx
+
+
+def test_proxy_waits_longer_than_any_call() -> None:
+    nginx = (DEPLOY / "nginx" / "nginx.conf").read_text()
+    waits = [int(text) for text in re.findall(r"proxy_read_timeout (\d+)s;", nginx)]
+    longest = max(MAX_TIMEOUT_SECONDS, MAX_SECONDS)
+    assert len(waits) == 4
+    assert min(waits) >= longest + 10
