@@ -9,6 +9,7 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from accounts.models import Account, Event, User
+from apikeys.models import ApiKey
 from credits.models import Hold, Wallet
 from credits.services import deduct
 from credits.wallet.books import find_discrepancies
@@ -277,6 +278,19 @@ def test_check_needs_two_credits(caller: ApiClient, account: Account, mail: Mail
     assert refused.json()["error"]["details"]["required"] == 2
 
 
+def test_held_credits_count_toward_the_limit_of_their_key(
+    caller: ApiClient, account: Account, mail: MailServers
+) -> None:
+    ApiKey.objects.update(credits_per_month=3)
+    check(caller, "jane@catchall.com")
+    refused = check(caller, "jane@shop.com")
+    assert (refused.status_code, error_code(refused)) == (402, "key_credit_limit_reached")
+    run_queue()
+    # The answer cost 1, and the other credit was released.
+    assert check(caller, "jane@shop.com").json()["credits"]["held"] == 2
+    assert not list(find_discrepancies())
+
+
 @pytest.mark.parametrize(
     ("body", "code", "param"),
     [
@@ -304,6 +318,7 @@ def test_check_is_refused_where_mailbox_checks_are_off(
     refused = check(caller, "jane@sandbox.test")
     assert (refused.status_code, error_code(refused)) == (400, "mailbox_checks_unavailable")
     assert check(caller, "jane@sandbox.test", check="dns", timeout_s=None).status_code == 400
+    assert error_code(check(caller, "jane@sandbox.test", tiemout_s=3)) == "unknown_field"
     body = json.dumps({"email": "risky@sandbox.test", "check": "dns"}).encode()
     assert caller.send(body).status_code == 200
 
