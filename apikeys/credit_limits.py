@@ -43,7 +43,7 @@ class CreditUse:
     @property
     def amount(self) -> str:
         """Return "1,240 of 5,000 credits used in November"."""
-        held = f" ({self.held:,} of them held for lists)" if self.held else ""
+        held = f" ({self.held:,} of them held for work in progress)" if self.held else ""
         unit = f"credit{pluralize(self.limit)}"
         return f"{self.used:,} of {self.limit:,} {unit} used in {self.month:%B}{held}"
 

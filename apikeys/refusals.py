@@ -128,7 +128,7 @@ REFUSALS: dict[str, ApiRefusal] = {
         "This API key has used the credits that it may use in a month. Raise its limit under "
         "Settings → API Keys.",
         "The key has a limit of credits per calendar month (UTC), and this request could cost more "
-        "than what is left of it. Credits held for lists that the key started count as used. "
+        "than what is left of it. Credits held for work that the key started count as used. "
         "`details` has the limit, what is left, and when the limit resets. If the balance doesn't "
         "cover the request either, the code is `insufficient_credits`.",
         "Raise or remove the limit on the key's page (`details.key_url`), or wait until "

@@ -51,7 +51,7 @@ class MeSerializer(ApiSerializer):
 class CreditsSerializer(ApiSerializer):
     balance = fields.Count("Credits you can spend. They never expire")
     held = fields.Count(
-        "Credits held for lists in progress. What they don't use returns to the balance"
+        "Credits held for work in progress. What they don't use returns to the balance"
     )
     used_this_period = fields.Count("Credits used since the plan's month began")
     plan = fields.String(PLAN)

@@ -62,7 +62,7 @@ def held_note(held: int) -> str:
         return ""
     credits_are = pluralize(held, "credit is,credits are")
     return (
-        f"{held:,} more {credits_are} held for lists in progress. What they don't use returns to "
+        f"{held:,} more {credits_are} held for work in progress. What they don't use returns to "
         "your balance."
     )
 
@@ -87,7 +87,7 @@ def summarize_month(month: MonthlyStatement, *, is_over: bool, held: int = 0) ->
     summary = f"Opening balance {format_balance(month.opening)}, {end} balance "
     summary += f"{format_balance(month.closing)}."
     if held and not is_over:
-        summary += f" It includes {format_credits(held)} held for lists in progress."
+        summary += f" It includes {format_credits(held)} held for work in progress."
     if month.closing < 0:
         summary += " You owe the negative balance. New credits pay it off first."
     return summary

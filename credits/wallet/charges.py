@@ -63,7 +63,7 @@ class InsufficientCredits(ApiError):
 
 
 def insufficient_credits(wallet: Wallet, *, required: int) -> InsufficientCredits:
-    also_held = f", and {wallet.held:,} more are held for lists" if wallet.held else ""
+    also_held = f", and {wallet.held:,} more are held for work in progress" if wallet.held else ""
     return InsufficientCredits(
         message=f"This request costs {format_credits(required)} and your balance is "
         f"{wallet.balance}{also_held}. Buy credits or upgrade your plan.",

@@ -34,7 +34,7 @@ class TestDescriptions:
     def test_held_credits_are_named(self) -> None:
         use = CreditUse(limit=5_000, charged=1_000, held=240, month=NOVEMBER)
         assert use.amount == (
-            "1,240 of 5,000 credits used in November (240 of them held for lists)"
+            "1,240 of 5,000 credits used in November (240 of them held for work in progress)"
         )
 
     def test_limit_of_one_credit_is_singular(self) -> None:

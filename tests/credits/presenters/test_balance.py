@@ -66,8 +66,8 @@ def test_low_balance_warns_at_the_threshold() -> None:
 
 def test_held_credits_are_named_only_if_there_are_any() -> None:
     assert held_note(0) == ""
-    assert held_note(1).startswith("1 more credit is held for lists in progress.")
-    assert held_note(1_200).startswith("1,200 more credits are held for lists in progress.")
+    assert held_note(1).startswith("1 more credit is held for work in progress.")
+    assert held_note(1_200).startswith("1,200 more credits are held for work in progress.")
     low = low_balance(Wallet(balance=0, held=5, usual_threshold=10), 0)
     assert low is not None
     assert "5 more credits are held" in low.text
@@ -79,7 +79,7 @@ def test_month_is_summarized_by_its_balances() -> None:
     assert summarize_month(month, is_over=True) == over
     assert "current balance 1,058." in summarize_month(month, is_over=False)
     held = summarize_month(month, is_over=False, held=58)
-    assert "current balance 1,058. It includes 58 credits held for lists in progress." in held
+    assert "current balance 1,058. It includes 58 credits held for work in progress." in held
     assert summarize_month(month, is_over=True, held=58) == over
     debt = summarize_month(MonthlyStatement(date(2026, 11, 1), [], 0, -5), is_over=False)
     assert "current balance \N{MINUS SIGN}5. You owe" in debt

@@ -66,7 +66,7 @@ def test_hold_beyond_the_balance_is_refused(account: Account) -> None:
     with pytest.raises(InsufficientCredits) as refused:
         hold(account, 41, "2")
     assert refused.value.details["balance"] == 40
-    assert "60 more are held for lists" in refused.value.message
+    assert "60 more are held for work in progress" in refused.value.message
     assert amounts(account) == (40, 60, 0)
 
 
@@ -178,7 +178,7 @@ def test_hold_sends_the_emails_that_a_charge_sends(account: Account) -> None:
     hold(account, 50, "3")
     assert len(titles()) == 2
     assert "no credits left" in Mail.objects.latest("pk").text
-    assert "100 more credits are held for lists" in Mail.objects.latest("pk").text
+    assert "100 more credits are held for work in progress" in Mail.objects.latest("pk").text
 
 
 @pytest.mark.parametrize("amount", [60, 100])
@@ -208,7 +208,7 @@ def test_request_is_refused_if_only_held_credits_are_left(
     assert response.status_code == 402
     error = response.json()["error"]
     assert error["details"]["balance"] == 0
-    assert "100 more are held for lists" in error["message"]
+    assert "100 more are held for work in progress" in error["message"]
     release_hold(hold=held)
     assert caller.validate("no address").status_code == 200
 
@@ -226,7 +226,7 @@ def test_billing_pages_show_held_credits(account: Account, owner: User, path: st
     # In the navigation, and in the page's own words.
     assert "60 held" in page
     assert page.count("60 ") > 1
-    assert "held for lists" in page
+    assert "held for work in progress" in page
 
 
 def test_statement_counts_held_credits_until_they_are_charged(account: Account) -> None:

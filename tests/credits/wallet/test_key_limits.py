@@ -253,7 +253,7 @@ def test_hold_counts_until_it_is_charged_or_released(limited: ApiKey, account: A
         assert used(limited) == (0, 3)
         with pytest.raises(KeyCreditLimitReached) as refused:
             charge(limited, 1)
-        assert "(3 of them held for lists)" in refused.value.message
+        assert "(3 of them held for work in progress)" in refused.value.message
         charge_hold(hold=hold, charges=[Charge(account, limited, "risky", 1, None)])
         assert used(limited) == (1, 2)
     with on("2026-12-01"):
@@ -293,7 +293,7 @@ def test_reached_limit_is_announced_once_a_month(
         hold_credits(account=account, amount=3, source="list:1", reason="x", key=limited)
         assert limit_emails() == [owner.email] * 2
     text = Mail.objects.filter(subject__contains="Credit limit").latest("pk").text
-    assert "3 of 3 credits used in December (3 of them held for lists)." in text
+    assert "3 of 3 credits used in December (3 of them held for work in progress)." in text
     assert "Requests that cost credits are refused until January 1 (UTC)." in text
     assert f"/apikeys/{limited.public_id}/change/" in text
 
