@@ -40,7 +40,9 @@ def get_account(user: User) -> Account:
 
 
 def links() -> list[str]:
-    matches = (re.search(r"/accounts/invitations/\S+", mail.text) for mail in Mail.objects.all())
+    matches = (
+        re.search(r"/accounts/invitations/\S+", mail.text) for mail in Mail.objects.order_by("pk")
+    )
     return [match[0] for match in matches if match]
 
 
