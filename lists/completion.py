@@ -1,3 +1,5 @@
+from datetime import timedelta
+
 from django.db import transaction
 from django.db.models import Sum
 from django.utils import timezone
@@ -10,7 +12,13 @@ from lists.event_types import record_list_event
 from lists.models import AddressList
 from lists.models.lists import RECHECK_AFTER
 from lists.models.states import HOLDING_CREDITS, ListState
+from validation.models import ProbeGroup
+from validation.probes import groups
 
+# Counting the answers takes a second for millions of addresses.
+_COLLECT_AFTER, _COLLECT_AFTER_ADDRESS = timedelta(seconds=1), timedelta(microseconds=100)
+# A chunk is checked again when so many of the mailboxes that it waits for have an answer.
+_COLLECTED_SHARE = 0.1
 INTERNAL_ERROR = "internal_error"
 _INTERNAL_ERROR_MESSAGE = (
     "Something went wrong on our side, so the list is incomplete. Addresses without a result were "
@@ -26,6 +34,8 @@ def finish_round(address_list: AddressList) -> bool:
     unfinished = (rows.filter(is_done=False) for rows in (locked.blocks, locked.chunks))
     if not is_checking or locked.recheck_at or any(rows.exists() for rows in unfinished):
         return False
+    if locked.chunks.filter(pending__gt=0).exists():
+        return _collect_answers(locked)
     unknown = count_unknown(locked)
     locked.change_state(ListState.RECHECKING)
     if locked.results_at is None:
@@ -40,9 +50,24 @@ def finish_round(address_list: AddressList) -> bool:
         locked.results_at = timezone.now()
         locked.save(update_fields=["results_at"])
         if locked.hold is not None:
-            shrink_hold(hold=locked.hold, to=unknown)
+            shrink_hold(hold=locked.hold, to=unknown * locked.unit_price)
         emails.queue_list_results(locked, unknown)
     return True
+
+
+def _collect_answers(locked: AddressList) -> bool:
+    """Make chunks due again for which mail servers have answered."""
+    now, pending = timezone.now(), locked.chunks.filter(pending__gt=0)
+    if locked.collect_at is not None and locked.collect_at > now:
+        return False
+    group = ProbeGroup.objects.get(list_id=locked.public_id)
+    if group.ends_at > now:
+        pending = pending.filter(pk__in=groups.find_collectable(group, _COLLECTED_SHARE))
+    is_due = bool(pending.update(is_done=False))
+    locked.collect_at = now + max(_COLLECT_AFTER, _COLLECT_AFTER_ADDRESS * locked.addresses)
+    locked.mailboxes_end_at = min(now + groups.estimate_duration(group), group.ends_at)
+    locked.save(update_fields=["collect_at", "mailboxes_end_at"])
+    return is_due
 
 
 @transaction.atomic

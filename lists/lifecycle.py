@@ -20,8 +20,9 @@ from lists.files.text_encoding import Confidence, find_known_encoding
 from lists.models import AddressList
 from lists.models.states import FINAL, HOLDING_CREDITS, WORKABLE, ListState
 from lists.previews import StoredPreview
-from lists.uploads.limits import count_column_change
+from lists.uploads.limits import count_column_change, require_mailbox_lists
 from lists.uploads.options import ListOptions, describe_missing_column, read_encoding
+from validation.probes import groups
 
 MAX_PAUSE = timedelta(days=30)
 # How long a request erases customer data and other rows. List processes do the rest.
@@ -32,11 +33,12 @@ _NOT_STARTING = {"starts_when_ready": False, **_NO_ERROR}
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    # None and an empty encoding stand for how the list was parsed.
+    # None and an empty encoding stand for the earlier choice.
     column: int | None = None
     encoding: str = ""
     extracts_addresses: bool | None = None
     max_credits: int | None = None
+    checks_mailboxes: bool | None = None
     # Start even if most cells are no addresses, or the encoding is unsure.
     confirm: bool = False
 
@@ -103,6 +105,11 @@ def start_list(*, address_list: AddressList, start: Start, actor: Actor | None) 
     encoding = read_encoding(start.encoding) if start.encoding else ""
     locked = _lock(address_list, {ListState.READY})
     _refuse_inactive_account(locked.account)
+    if start.checks_mailboxes is not None:
+        locked.checks_mailboxes = start.checks_mailboxes
+        locked.save(update_fields=["checks_mailboxes"])
+    if locked.checks_mailboxes:
+        require_mailbox_lists(locked.account)
     _charge_to(locked, actor)
     later = {"max_credits": start.max_credits, "is_confirmed": start.confirm}
     if not _parse_again(
@@ -139,14 +146,23 @@ def resume_list(*, address_list: AddressList, actor: Actor | None) -> AddressLis
     locked.change_state(new, paused_at=None, **_NO_ERROR)
     if locked.hold is None or not locked.hold.is_open:
         _charge_to(locked, actor)
-        _hold(locked, locked.price - locked.charged)
+        _hold(locked, locked.remaining_price)
+    if locked.checks_mailboxes:
+        groups.open_group(locked.public_id, locked.account)
     locked.record(actor, "list.resumed")
     return locked
 
 
 @transaction.atomic
 def finish_list(*, address_list: AddressList, actor: Actor | None) -> AddressList:
-    """Complete a list whose unknown results are checked again, without further checks."""
+    """Complete a list without the checks that it waits for: rechecks, or mail servers."""
+    locked = AddressList.objects.lock(address_list)
+    if locked.is_checking_mailboxes and locked.state == ListState.RUNNING:
+        locked.rechecks_unknown, locked.collect_at = False, None
+        locked.save(update_fields=["rechecks_unknown", "collect_at"])
+        groups.follow_list(locked.public_id, ends_at=timezone.now())
+        locked.record(actor, "list.finished")
+        return locked
     locked = _lock(address_list, {ListState.RECHECKING, ListState.PAUSED, ListState.COMPLETED})
     if locked.state == ListState.PAUSED and locked.results_at is None:
         raise InvalidState(locked)
@@ -294,6 +310,8 @@ def _queue(address_list: AddressList, start: Start) -> None:
         **_NO_ERROR,
     )
     _hold(address_list, price)
+    if address_list.checks_mailboxes:
+        groups.open_group(address_list.public_id, address_list.account)
 
 
 def _charge_to(address_list: AddressList, actor: Actor | None) -> None:

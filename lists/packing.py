@@ -72,7 +72,7 @@ class RowBits:
 
 
 def pack_results(results: Sequence[Result]) -> bytes:
-    """Pack one result per row with an address."""
+    """Pack one result per row with an address. Those that wait for a mail server are empty."""
     return _pack_lines(results)
 
 

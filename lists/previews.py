@@ -9,6 +9,7 @@ from engine import (
     AddressParts,
     StaffDomains,
     SyntaxProblem,
+    hides_mailboxes,
     parse_address,
     strip_plus_tag,
 )
@@ -17,6 +18,8 @@ from lists.files.columns import ColumnGuess, FileColumn
 from lists.files.text_encoding import Confidence
 from lists.models import AddressList
 from lists.packing import Stored, pack, unpack
+from validation.models import MailHostPace
+from validation.probes.egress import egresses
 
 _SHOWN_ROWS, _SHOWN_CELLS, _SHOWN_CHARACTERS = 20, 50, 80
 _TOP_DOMAINS = 20
@@ -126,6 +129,12 @@ class StoredPreview:
             top_domains=counter.top_domains,
             **{name: counter.counts[name] for name in _COUNTED},
         )
+
+    @property
+    def mailbox_seconds(self) -> int:
+        """Return how long mail servers take at least, at their pace: the busiest domain decides."""
+        counts = (n for domain, n in self.top_domains if not hides_mailboxes(domain, None))
+        return round(max(counts, default=0) / MailHostPace.START_RATE / len(egresses()))
 
     def without_rows(self, numbers: Collection[int]) -> Self:
         rows = [[] if number in numbers else row for number, row in enumerate(self.first_rows)]

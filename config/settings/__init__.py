@@ -249,6 +249,8 @@ PROBE_PROXY = env.names("PROBE_PROXY", [])
 # Processes, and concurrent conversations in each.
 PROBE_PROCESSES = env.integer("PROBE_PROCESSES", 1, minimum=0, maximum=64)
 PROBE_WORKERS = env.integer("PROBE_WORKERS", 64, minimum=1, maximum=1_000)
+# How long mail servers are asked for a list. Mailboxes without an answer are unknown then.
+PROBE_LIST_HOURS = env.integer("PROBE_LIST_HOURS", 72, minimum=1, maximum=24 * 30)
 
 if PROBE_MAILBOX_CHECKS and not PROBE_DOMAIN:
     env.report("PROBE_DOMAIN", "must be set while PROBE_MAILBOX_CHECKS is on.")

@@ -1,13 +1,22 @@
 from dataclasses import asdict
 
 import orjson
+from django.conf import settings
 
 from apikeys.request import ApiRequest
 from apikeys.rest.request_body import refuse_unknown_fields
 from apikeys.rest.responses import ApiResponse, json_response
 from apikeys.rest.schema import BODY_ERRORS
 from lists import lifecycle
-from lists.api.base import LIST_ID, ListView, describe_list, read_optional_object, refuse_unread
+from lists.api.base import (
+    LIST_ID,
+    MAILBOX_ERRORS,
+    ListView,
+    describe_list,
+    read_optional_object,
+    refuse_unread,
+    take_check,
+)
 from lists.api.documents import list_document
 from lists.api.examples import (
     CANCELED_EXAMPLE,
@@ -18,10 +27,15 @@ from lists.api.examples import (
 from lists.api.idempotency import IdempotentView
 from lists.api.serializers import AddressListSerializer, ListSampleSerializer, ListStartSerializer
 from lists.lifecycle import Start
-from lists.results.sample import shares_of, take_sample
+from lists.results.sample import bounce_rate_of, shares_of, take_sample
 from validation.api import IDEMPOTENCY_KEY, REPLAYED
 
 _UNPAID_ERRORS = ("insufficient_credits", "key_credit_limit_reached")
+_MAILBOXES = (
+    " A list that only waits for mail servers completes within seconds, too."
+    if settings.PROBE_MAILBOX_CHECKS
+    else ""
+)
 _ACTION_ERRORS = (*BODY_ERRORS, "invalid_state")
 
 
@@ -48,7 +62,14 @@ class SampleView(ActionView):
         refuse_unread(self.address_list)
         sample = take_sample(self.address_list)
         shares = {verdict: asdict(share) for verdict, share in shares_of(sample).items()}
-        return json_response({"size": sample.size, "created_at": sample.at, "shares": shares})
+        return json_response(
+            {
+                "size": sample.size,
+                "created_at": sample.at,
+                "shares": shares,
+                "bounce_rate": asdict(bounce_rate_of(sample)),
+            }
+        )
 
 
 class StartView(IdempotentView, ListView):
@@ -56,8 +77,9 @@ class StartView(IdempotentView, ListView):
 
     def prepare(self) -> None:
         document = read_optional_object(self.request)
-        self.start = Start(**ListStartSerializer.parse(document))
         self.identify_request(orjson.dumps(document))
+        check = take_check(document)
+        self.start = Start(**ListStartSerializer.parse(document), **check)
 
     @describe_list(
         "start-list",
@@ -72,6 +94,7 @@ class StartView(IdempotentView, ListView):
         refusals=(
             *(*_ACTION_ERRORS, "confirmation_required"),
             *(*_UNPAID_ERRORS, "max_credits_exceeded", "idempotency_key_reused"),
+            *MAILBOX_ERRORS,
         ),
         scope="lists:write",
     )
@@ -120,7 +143,8 @@ class FinishView(ActionView):
         "finish-list",
         "Finish a list",
         "Completes a list in the state `rechecking` now, without checking its unknown addresses "
-        "again. They stay unknown, and the credits held for them return to the balance.",
+        "again. They stay unknown, and the credits held for them return to the balance."
+        f"{_MAILBOXES}",
         AddressListSerializer,
         examples={"Completed": COMPLETED_EXAMPLE},
         refusals=_ACTION_ERRORS,

@@ -1,6 +1,8 @@
 import re
 from functools import partial
+from typing import Any
 
+from django.conf import settings
 from django.http import Http404
 from drf_spectacular.utils import OpenApiParameter
 from rest_framework.response import Response
@@ -8,7 +10,7 @@ from rest_framework.response import Response
 from apikeys.actor import Actor
 from apikeys.errors import ApiError
 from apikeys.request import ApiRequest
-from apikeys.rest.request_body import read_object
+from apikeys.rest.request_body import invalid_field, read_object
 from apikeys.rest.schema import describe, named_example
 from apikeys.rest.view import ApiView
 from lists.api.examples import LIST_ID_EXAMPLE
@@ -16,6 +18,7 @@ from lists.models import AddressList, ListChunk, ParsedList
 from lists.models.states import UNREAD, ListState
 from runtime.http.url_converters import PublicId
 from runtime.json_text import render_json
+from validation.models import Check
 
 LIST_ID = OpenApiParameter(
     "list_id",
@@ -25,6 +28,8 @@ LIST_ID = OpenApiParameter(
     examples=[named_example("A list", LIST_ID_EXAMPLE)],
 )
 describe_list = partial(describe, tag="Lists", parameters=[LIST_ID])
+
+MAILBOX_ERRORS = ("plan_limit_reached",) if settings.PROBE_MAILBOX_CHECKS else ()
 
 
 class ListView(ApiView):
@@ -60,6 +65,18 @@ class ListView(ApiView):
 
 def read_optional_object(request: ApiRequest) -> dict[str, object]:
     return read_object(request) if int(request.META.get("CONTENT_LENGTH") or 0) else {}
+
+
+def take_check(values: dict[str, Any]) -> dict[str, Any]:
+    """Remove `check` from what was sent, and return what it stands for."""
+    if "check" not in values:
+        return {}
+    check = values.pop("check")
+    if not isinstance(check, str) or check not in list(Check):
+        raise invalid_field("check", f"check must be one of {', '.join(Check)}.")
+    if check == Check.MAILBOX and not settings.PROBE_MAILBOX_CHECKS:
+        raise ApiError("mailbox_checks_unavailable", param="check")
+    return {"checks_mailboxes": check == Check.MAILBOX}
 
 
 def refuse_unread(address_list: AddressList) -> None:

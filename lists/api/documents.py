@@ -1,6 +1,9 @@
+from django.conf import settings
+
 from lists.api.serializers import ListCountsSerializer
 from lists.models import AddressList
 from lists.models.states import UNREAD
+from validation.models import Check
 
 Document = dict[str, object]
 
@@ -10,6 +13,14 @@ def list_document(address_list: AddressList) -> Document:
     is_read = address_list.phase not in UNREAD
     error = {"code": address_list.error_code, "message": address_list.error_message}
     hold = address_list.hold
+    mailboxes: Document = {}
+    check: Document = {}
+    if settings.PROBE_MAILBOX_CHECKS:
+        check = {"check": Check.MAILBOX if address_list.checks_mailboxes else Check.DNS}
+        mailboxes = {
+            "mailboxes_checked": address_list.mailboxes_checked,
+            "mailboxes_total": address_list.mailboxes,
+        }
     return {
         "id": address_list.public_id,
         "name": address_list.name,
@@ -22,6 +33,7 @@ def list_document(address_list: AddressList) -> Document:
             "domains_total": address_list.domains,
             "checked": address_list.checked,
             "total": address_list.addresses,
+            **mailboxes,
             "percent": address_list.percent_checked,
             "seconds_left": address_list.seconds_left,
             "rechecks": address_list.rechecks,
@@ -39,6 +51,7 @@ def list_document(address_list: AddressList) -> Document:
         "bytes": address_list.bytes,
         "column": address_list.column,
         "header": address_list.has_header,
+        **check,
         "dedupe": address_list.dedupe,
         "recheck_unknown": address_list.rechecks_unknown,
         "metadata": address_list.metadata,

@@ -1,3 +1,5 @@
+from django.conf import settings
+
 LIST_ID_EXAMPLE = "lst_4Fq8ZnWcR2tKvYx6BdJm"
 _NO_PROGRESS = {
     "rows_read": 50_000,
@@ -5,6 +7,7 @@ _NO_PROGRESS = {
     "domains_total": 3_120,
     "checked": 0,
     "total": 48_120,
+    **({"mailboxes_checked": 0, "mailboxes_total": 0} if settings.PROBE_MAILBOX_CHECKS else {}),
     "percent": 0,
     "seconds_left": None,
     "rechecks": 0,
@@ -38,6 +41,7 @@ RUNNING_EXAMPLE: dict[str, object] = {
     "bytes": 2_411_722,
     "column": 2,
     "header": True,
+    **({"check": "dns"} if settings.PROBE_MAILBOX_CHECKS else {}),
     "dedupe": "address",
     "recheck_unknown": True,
     "metadata": {"campaign": "spring"},

@@ -1,3 +1,5 @@
+from django.conf import settings
+
 from apikeys.request import ApiRequest
 from apikeys.rest import fields
 from apikeys.rest.responses import ApiResponse, json_response
@@ -34,6 +36,12 @@ class PreviewSharesSerializer(ApiSerializer):
 
 class PreviewPriceSerializer(ApiSerializer):
     at_most = fields.Count("The most that the list can cost, in credits")
+    if settings.PROBE_MAILBOX_CHECKS:
+        mailbox_at_most = fields.Count("The most with `check: mailbox`")
+        mailbox_seconds = fields.Count(
+            "How long mail servers take at least with `check: mailbox`. Each organization is asked "
+            "about one address per second, so its most frequent domain decides"
+        )
 
 
 class ListPreviewSerializer(ApiSerializer):
@@ -99,7 +107,14 @@ class ListPreviewSerializer(ApiSerializer):
                 "role_account": 0.0371,
                 "top_domains": [{"domain": "mailbox.test", "share": 0.4127}],
             },
-            "price": {"at_most": 48_120},
+            "price": {
+                "at_most": 48_120,
+                **(
+                    {"mailbox_at_most": 96_240, "mailbox_seconds": 20_636}
+                    if settings.PROBE_MAILBOX_CHECKS
+                    else {}
+                ),
+            },
         }
     }
 
@@ -121,7 +136,12 @@ class PreviewView(ListView):
         if not address_list.was_parsed:
             raise address_list.invalid_state("The list ended before its rows were counted.")
         preview = StoredPreview.of(address_list)
-        file = preview.file
+        file, mailboxes = preview.file, {}
+        if settings.PROBE_MAILBOX_CHECKS:
+            mailboxes = {
+                "mailbox_at_most": address_list.mailbox_price,
+                "mailbox_seconds": preview.mailbox_seconds,
+            }
         document = {
             "format": file.kind,
             "encoding": file.encoding,
@@ -138,7 +158,7 @@ class PreviewView(ListView):
             "counts": counts_document(address_list),
             "extractable": preview.extractable,
             "shares": _shares(address_list, preview),
-            "price": {"at_most": address_list.price},
+            "price": {"at_most": address_list.price, **mailboxes},
         }
         return json_response(document)
 

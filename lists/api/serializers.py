@@ -1,3 +1,4 @@
+from django.conf import settings
 from drf_spectacular.utils import extend_schema_field
 
 from apikeys.rest import fields
@@ -7,7 +8,11 @@ from lists.api.waiting import MAX_SECONDS
 from lists.models.lists import Dedupe
 from lists.models.states import ListState
 from lists.uploads.options import MAX_COLUMN, MAX_CREDITS, MAX_NAME_LENGTH
+from validation.models import Check
 
+_MAX_PRICE = (
+    "1 credit, or 2 if its mail server is asked" if settings.PROBE_MAILBOX_CHECKS else "1 credit"
+)
 # Requests that create or start a list take these.
 ENCODING_FIELD = fields.String(
     "Only for text files: the encoding, such as `utf-8` or `windows-1252`. It outweighs the "
@@ -32,6 +37,14 @@ MAX_CREDITS_FIELD = fields.Integer(
     min_value=1,
     max_value=MAX_CREDITS,
     example=("A limit", 5000),
+)
+# Where mailbox checks are on.
+CHECK_FIELD = fields.Choice(
+    "`mailbox` also asks mail servers whether the mailboxes exist, at their pace, which can take "
+    "hours. An address then costs up to 2 credits. Defaults to `dns`, or to your earlier choice",
+    list(Check),
+    required=False,
+    example=("Ask mail servers", "mailbox"),
 )
 METADATA_FIELD = fields.StringMap(
     "Up to 20 names with texts of your own. In a query, as in `metadata[campaign]=spring`",
@@ -84,7 +97,7 @@ class ListCountsSerializer(ApiSerializer):
     not_address = fields.Count("Rows whose cell has text without an @. Free")
     bad_syntax = fields.Count("Rows whose cell is no valid address. They are undeliverable")
     duplicates = fields.Count("Rows that repeat an earlier row's address. Free")
-    addresses = fields.Count("Distinct addresses, each of which costs at most 1 credit")
+    addresses = fields.Count(f"Distinct addresses, each of which costs at most {_MAX_PRICE}")
 
 
 class ListProgressSerializer(ApiSerializer):
@@ -93,6 +106,11 @@ class ListProgressSerializer(ApiSerializer):
     domains_total = fields.Count("Distinct domains to look up")
     checked = fields.Count("Distinct addresses with a result")
     total = fields.Count("Distinct addresses")
+    if settings.PROBE_MAILBOX_CHECKS:
+        mailboxes_checked = fields.Count("Addresses whose mail server has answered")
+        mailboxes_total = fields.Count(
+            "Addresses whose mail server is asked, after all domains were looked up"
+        )
     percent = fields.Integer("Share of the work that is done", min_value=0, max_value=100)
     seconds_left = fields.Count(
         "Estimated seconds until each address has a result. Null while the speed isn't known",
@@ -144,6 +162,8 @@ class AddressListSerializer(ApiSerializer):
     header = fields.Boolean(
         "Whether the first row is a header. Null if not known yet", allow_null=True
     )
+    if settings.PROBE_MAILBOX_CHECKS:
+        check = fields.Choice("How far addresses are checked", list(Check))
     dedupe = fields.Choice(
         "Which rows are duplicates: the same `address`, the same `mailbox` behind aliases, or none "
         "(`off`)",
@@ -198,6 +218,8 @@ class ListStartSerializer(ApiSerializer):
     )
     encoding = ENCODING_FIELD
     extract = EXTRACT_FIELD
+    if settings.PROBE_MAILBOX_CHECKS:
+        check = CHECK_FIELD
     max_credits = MAX_CREDITS_FIELD
     confirm = fields.Boolean(
         "Start even if over half of the cells in the column are not addresses, or the encoding is "
@@ -225,6 +247,11 @@ class ListSampleSerializer(ApiSerializer):
     size = fields.Count("Number of addresses in the sample")
     created_at = fields.DateTime("When the sample was taken, in UTC")
     shares = SampleSharesSerializer(help_text="Shares by verdict")
+    bounce_rate = SampleShareSerializer(
+        help_text="Projected share of emails to the list that bounce, as far as the DNS can tell: "
+        "undeliverable addresses among those with a definite verdict. Mailboxes that don't exist "
+        "come on top"
+    )
 
     examples = {
         "A sample": {
@@ -236,5 +263,6 @@ class ListSampleSerializer(ApiSerializer):
                 "undeliverable": {"share": 0.105, "low": 0.0697, "high": 0.1552},
                 "unknown": {"share": 0.01, "low": 0.0027, "high": 0.0357},
             },
+            "bounce_rate": {"share": 0.1061, "low": 0.0704, "high": 0.1567},
         }
     }

@@ -19,6 +19,7 @@ from lists.models import (
     ParsedList,
 )
 from lists.models.states import FINAL, READABLE, ListState
+from validation.probes import groups
 
 MAX_UPLOAD_TIME = timedelta(hours=24)
 CUSTOMER_DATA = (ListPart, ListChunk)
@@ -99,6 +100,8 @@ def sweep_once() -> bool:
     hidden = AddressList.deleted.claim()
     if hidden is not None:
         erase_list(hidden)
+        return True
+    if groups.delete_ended():
         return True
     # Only checks need domains.
     if ended := _find_list(DomainBlock.objects.all(), Q(state__in=FINAL)):

@@ -4,7 +4,7 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet
 
 from accounts.models import Account
-from engine import AddressParts, Verdict, canonical_address, parse_address
+from engine import AddressParts, canonical_address, parse_address
 from lists.models import (
     AddressList,
     ErasedAddress,
@@ -14,6 +14,7 @@ from lists.models import (
     ResultCounts,
 )
 from lists.models.lists import Dedupe
+from lists.models.result_counts import can_become_known
 from lists.models.states import READABLE, UNREAD
 from lists.packing import RowKind, Rows, pack_results, unpack_results
 from lists.previews import StoredPreview
@@ -84,14 +85,16 @@ def _erase_from_chunk(address_list: AddressList, pk: int, digest: str) -> int:
     rows = Rows.unpack(chunk.rows)
     found = _find(address_list, rows, digest)
     if chunk.results:
-        checked = [index for index, kind in enumerate(rows.kinds) if kind == RowKind.ADDRESS]
-        results = dict(zip(checked, unpack_results(chunk.results), strict=True))
+        addresses = [index for index, kind in enumerate(rows.kinds) if kind == RowKind.ADDRESS]
+        results = dict(zip(addresses, unpack_results(chunk.results), strict=True))
         erased = [results.pop(index) for index in found if index in results]
-        unknown = sum(result["verdict"] == Verdict.UNKNOWN for result in erased)
+        checked = [result for result in erased if result]
+        unknown = sum(map(can_become_known, checked))
         chunk.unknown = max(0, chunk.unknown - unknown)
+        chunk.pending = max(0, chunk.pending - (len(erased) - len(checked)))
         chunk.results = pack_results(list(results.values()))
         counts = ResultCounts()
-        for result in erased:
+        for result in checked:
             counts.add(result, -1)
         AddressList.objects.filter(pk=locked.pk).update(**counts.apply_to(locked))
     duplicates = [index for index, kind in enumerate(rows.kinds) if kind == RowKind.DUPLICATE]
@@ -103,7 +106,7 @@ def _erase_from_chunk(address_list: AddressList, pk: int, digest: str) -> int:
     chunk.rows = Rows(cells, "".join(kinds), list(originals.values())).pack()
     # A process that checks the chunk now must start over.
     chunk.leased_until = None
-    chunk.save(update_fields=["rows", "results", "unknown", "leased_until"])
+    chunk.save(update_fields=["rows", "results", "unknown", "pending", "leased_until"])
     parsed = ParsedList.objects.filter(list=address_list)
     if chunk.first_row == 0 and (first := parsed.first()):
         first.preview = StoredPreview.unpack(first.preview).without_rows(found).pack()

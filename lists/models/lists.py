@@ -27,6 +27,8 @@ from lists.models.states import (
 )
 from runtime.database.leased_rows import LeasedQuerySet, LeasedRow
 from runtime.ids import random_id
+from validation.charging.settlement import MAILBOX_PRICE, PRICE
+from validation.probes import groups
 
 # After a process was killed, others wait this long. Heartbeats renew leases.
 LEASE = timedelta(seconds=30)
@@ -131,6 +133,7 @@ class AddressList(LeasedRow, VerdictCounts):
     # Start even if most cells are no addresses.
     is_confirmed = models.BooleanField(default=False, db_default=False)
     max_credits = models.PositiveBigIntegerField(null=True)
+    checks_mailboxes = models.BooleanField(default=False, db_default=False)
 
     # Found while parsing.
     bytes = models.PositiveBigIntegerField(default=0)
@@ -139,7 +142,7 @@ class AddressList(LeasedRow, VerdictCounts):
     not_address = models.PositiveIntegerField(default=0)
     bad_syntax = models.PositiveIntegerField(default=0)
     duplicates = models.PositiveIntegerField(default=0)
-    # Distinct addresses. Each costs at most one credit.
+    # Distinct addresses.
     addresses = models.PositiveIntegerField(default=0)
     # Those of the sandbox, which are free.
     sandbox_addresses = models.PositiveIntegerField(default=0, db_default=0)
@@ -147,6 +150,12 @@ class AddressList(LeasedRow, VerdictCounts):
 
     hold = models.ForeignKey(Hold, null=True, on_delete=models.PROTECT, related_name="+")
     checked = models.PositiveIntegerField(default=0)
+    # Addresses whose mail server is asked, and those of them that have a result.
+    mailboxes = models.PositiveIntegerField(default=0, db_default=0)
+    mailboxes_checked = models.PositiveIntegerField(default=0, db_default=0)
+    # When their answers are collected again, and when about the last one is expected.
+    collect_at = models.DateTimeField(null=True)
+    mailboxes_end_at = models.DateTimeField(null=True)
     # Of the results, those that are safe to send to.
     safe = models.PositiveIntegerField(default=0, db_default=0)
     # Counts of results by reason, and of mistyped domains.
@@ -207,7 +216,25 @@ class AddressList(LeasedRow, VerdictCounts):
     @property
     def price(self) -> int:
         """Return the most that the list can cost."""
-        return self.addresses - self.sandbox_addresses
+        return self.mailbox_price if self.checks_mailboxes else self.domain_price
+
+    @property
+    def domain_price(self) -> int:
+        return PRICE * (self.addresses - self.sandbox_addresses)
+
+    @property
+    def mailbox_price(self) -> int:
+        return MAILBOX_PRICE * (self.addresses - self.sandbox_addresses)
+
+    @property
+    def unit_price(self) -> int:
+        return MAILBOX_PRICE if self.checks_mailboxes else PRICE
+
+    @property
+    def remaining_price(self) -> int:
+        """Return the most that the addresses without a definite result can cost."""
+        definite = self.deliverable + self.risky + self.undeliverable
+        return min(self.price - self.charged, self.unit_price * (self.addresses - definite))
 
     @property
     def charged(self) -> int:
@@ -276,14 +303,29 @@ class AddressList(LeasedRow, VerdictCounts):
 
     @property
     def work_done(self) -> int:
-        return WORK_PER_DOMAIN * self.domains_checked + self.checked
+        """Return the work without mail servers."""
+        return WORK_PER_DOMAIN * self.domains_checked + self.checked + self.mailboxes_waiting
+
+    @property
+    def mailboxes_waiting(self) -> int:
+        return self.mailboxes - self.mailboxes_checked
+
+    @property
+    def is_checking_mailboxes(self) -> bool:
+        """Return whether the list only waits for mail servers."""
+        is_running = self.state in {ListState.RUNNING, ListState.PAUSED}
+        return is_running and self.mailboxes_waiting > 0 and self.work_done >= self.work
 
     @property
     def percent_checked(self) -> int:
         """Return the share of the work that is done, rounded down."""
         if not self.work:
             return 100 if self.state == ListState.COMPLETED else 0
-        return 100 * self.work_done // self.work
+        percent = 100 * self.work_done // self.work
+        if not self.checks_mailboxes:
+            return percent
+        # Mail servers take most of the time.
+        return (percent + 9 * (100 * self.checked // max(1, self.addresses))) // 10
 
     @property
     def speed(self) -> float | None:
@@ -293,6 +335,10 @@ class AddressList(LeasedRow, VerdictCounts):
 
     @property
     def seconds_left(self) -> int | None:
+        if self.is_checking_mailboxes and self.mailboxes_end_at is not None:
+            return max(0, round((self.mailboxes_end_at - timezone.now()).total_seconds()))
+        if self.checks_mailboxes:
+            return None
         return round((self.work - self.work_done) / self.speed) if self.speed else None
 
     def mark_progress(self, *, newly_checked: int = 0) -> None:
@@ -332,6 +378,10 @@ class AddressList(LeasedRow, VerdictCounts):
             return False
         for name, value in values.items():
             setattr(self, name, value)
+        if self.checks_mailboxes and new in FINAL:
+            groups.follow_list(self.public_id, ends_at=now)
+        elif self.checks_mailboxes:
+            groups.follow_list(self.public_id, is_paused=new == ListState.PAUSED)
         return True
 
     def invalid_state(self, message: str, param: str | None = None, **details: object) -> ApiError:

@@ -3,10 +3,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from engine import Verdict
 from lists.models.lists import AddressList
 
 # The most frequent ones.
 MAX_TYPOS = 100
+
+
+def can_become_known(result: Mapping[str, Any]) -> bool:
+    """Return whether another check may decide: of the DNS, as mail servers are asked once."""
+    smtp = result.get("smtp")
+    return result["verdict"] == Verdict.UNKNOWN and (not smtp or smtp["skipped"] == "decided")
 
 
 @dataclass(slots=True)

@@ -51,6 +51,8 @@ class ListChunk(LeasedRow):
     results = models.BinaryField(blank=True, default=b"")
     # Results that can still become known.
     unknown = models.PositiveIntegerField(default=0)
+    # Empty results, for which a mail server has to answer.
+    pending = models.PositiveIntegerField(default=0, db_default=0)
     is_done = models.BooleanField(default=False)
 
     objects = ListChunkQuerySet.as_manager()

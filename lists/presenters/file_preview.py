@@ -1,9 +1,12 @@
 from dataclasses import dataclass
 from functools import cached_property
 
+from django.conf import settings
 from django.template.defaultfilters import pluralize
 
 from credits.models import Pack, Wallet
+from credits.money import format_credits
+from credits.plans.list_limits import is_free
 from lists.api.previews import MIN_ADDRESSES_FOR_SHARES
 from lists.files.columns import FileColumn
 from lists.files.text_encoding import ENCODINGS, Confidence
@@ -81,6 +84,24 @@ class FilePreview:
     @cached_property
     def pack(self) -> Pack | None:
         return Pack.objects.covering(self.missing_credits)
+
+    @property
+    def offers_mailboxes(self) -> bool:
+        return settings.PROBE_MAILBOX_CHECKS
+
+    @cached_property
+    def mailbox_refusal(self) -> str:
+        """Return why mail servers can't be asked for this list."""
+        if is_free(self.address_list.account):
+            return "It needs a paid plan or a pack."
+        missing = self.address_list.mailbox_price + self.wallet.debt - self.wallet.balance
+        return f"You need {format_credits(missing)} more." if missing > 0 else ""
+
+    @property
+    def mailbox_duration(self) -> str:
+        """Return how long mail servers take, which their pace decides."""
+        hours = self.stored.mailbox_seconds / 3600
+        return f"at least {round(hours):,} hours" if hours >= 2 else "minutes to hours"
 
     @property
     def encodings(self) -> dict[str, str]:

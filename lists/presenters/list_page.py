@@ -16,6 +16,7 @@ from lists.results.sample import (
     SAMPLE_SIZE,
     SAMPLES_PER_DAY,
     EstimatedShare,
+    bounce_rate_of,
     shares_of,
 )
 from validation.presenters.stats import Stat
@@ -166,6 +167,10 @@ class ListPage(ListRow):
         if self.sample is None or not self.sample.is_done:
             return []
         return list(shares_of(self.sample).items())
+
+    @property
+    def bounce_rate(self) -> EstimatedShare | None:
+        return bounce_rate_of(self.sample) if self.sample else None
 
     @property
     def sample_offer(self) -> str:

@@ -95,6 +95,9 @@ def describe_progress(address_list: AddressList) -> str:
     looked_up, domains = address_list.domains_checked, address_list.domains
     if looked_up < domains:
         return f"{looked_up:,} of {domains:,} domain{pluralize(domains)} looked up"
+    if address_list.is_checking_mailboxes:
+        answered, mailboxes = address_list.mailboxes_checked, address_list.mailboxes
+        return f"{answered:,} of {mailboxes:,} mailbox{pluralize(mailboxes, 'es')} checked"
     return (
         f"{address_list.checked:,} of {address_list.addresses:,} "
         f"address{pluralize(address_list.addresses, 'es')} checked"
@@ -107,6 +110,10 @@ def describe_speed(address_list: AddressList) -> str:
         addresses = pluralize(unknown, "address is,addresses are")
         end = date_format(address_list.rechecks_end_at, "TIME_FORMAT")
         return f"{unknown:,} unknown {addresses} checked again until {end}."
+    if address_list.is_checking_mailboxes:
+        seconds = address_list.seconds_left
+        done = f" Done {_in(timedelta(seconds=seconds))}." if seconds is not None else ""
+        return f"Mail servers are asked at the pace of each.{done}"
     speed, seconds_left = address_list.speed, address_list.seconds_left
     if speed is None or seconds_left is None:
         return ""

@@ -112,7 +112,7 @@ class _Chunk:
     # Counted from 0 in the whole list.
     first_row: int
     rows: Rows
-    # One per row of the kind ADDRESS. Empty until they're checked.
+    # One per row of the kind ADDRESS. No results until they're checked.
     results: Sequence[Result]
 
     @property
@@ -122,7 +122,7 @@ class _Chunk:
     def result_at(self, index: int) -> Result | None:
         if not self.results or self.rows.kinds[index] != RowKind.ADDRESS:
             return None
-        return self.results[self.rows.kinds.count(RowKind.ADDRESS, 0, index)]
+        return self.results[self.rows.kinds.count(RowKind.ADDRESS, 0, index)] or None
 
 
 def _result_rows(

@@ -89,6 +89,11 @@ def shares_of(sample: ListSample) -> dict[str, EstimatedShare]:
     return {verdict: wilson_interval(count, sample.size) for verdict, count in counts}
 
 
+def bounce_rate_of(sample: ListSample) -> EstimatedShare:
+    """Return the share of emails that bounce, as far as the DNS can tell."""
+    return wilson_interval(sample.undeliverable, sample.size - sample.unknown)
+
+
 @transaction.atomic
 def _reserve(address_list: AddressList) -> ListSample:
     """Return the sample, new or old. The lock protects the daily limit."""

@@ -3,14 +3,16 @@
 from collections.abc import Iterable
 from datetime import UTC, timedelta
 
+from django.conf import settings
 from django.core.cache import caches
 from django.db.models import Sum
+from django.urls import reverse
 from django.utils import timezone
 
 from accounts.models import Account
 from apikeys.errors import ApiError, daily_limit_exceeded, limit_exceeded
 from apikeys.throttling.limits import query_counters
-from credits.plans.list_limits import list_limits
+from credits.plans.list_limits import is_free, list_limits
 from lists.models import AddressList, ListUpload
 from lists.models.lists import Dedupe
 from lists.models.uploads import UPLOAD_WINDOW
@@ -30,6 +32,24 @@ def check_new_list(account: Account, addresses: int = 0) -> None:
         message = f"A list can have up to {limit:,} addresses. Split it, or upgrade your plan."
         raise ApiError("list_too_large", message, details={"limit": limit})
     check_day(account, "addresses", limit, max(1, addresses))
+
+
+def require_mailbox_lists(account: Account) -> None:
+    """Raise if lists of the account can't ask mail servers."""
+    if not settings.PROBE_MAILBOX_CHECKS:
+        raise ApiError("mailbox_checks_unavailable", param="check")
+    if is_free(account):
+        raise ApiError(
+            "plan_limit_reached",
+            "Lists with mailbox checks need a paid plan or a pack. Buy credits or upgrade your "
+            "plan, or check the domains only.",
+            param="check",
+            details={
+                "limit": 0,
+                "resets_at": None,
+                "upgrade_url": f"{settings.BASE_URL}{reverse('credits:choose-plan')}",
+            },
+        )
 
 
 def check_bytes(account: Account, size: int) -> None:

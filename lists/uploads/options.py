@@ -25,6 +25,7 @@ class ListOptions:
     name: str = ""
     dedupe: str = Dedupe.ADDRESS
     rechecks_unknown: bool = True
+    checks_mailboxes: bool = False
     starts_when_ready: bool = False
     max_credits: int | None = None
     metadata: Mapping[str, str] = field(default_factory=dict)

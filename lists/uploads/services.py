@@ -35,6 +35,8 @@ def create_list(
     options.check()
     account = _lock_account(actor.account)
     limits.check_new_list(account, addresses)
+    if options.checks_mailboxes:
+        limits.require_mailbox_lists(account)
     limits.check_bytes(account, file_size)
     now = f"{timezone.now():%Y-%m-%d %H:%M} UTC"
     name = options.name.strip() or clean_name(file_name) or f"List of {now}"

@@ -24,6 +24,7 @@ from lists.results.sample import take_sample
 from lists.uploads import services
 from lists.views.pages import get_list
 from runtime.http.streaming import StartedStream
+from validation.models import Check
 
 PAGE = "lists:show-lists"
 
@@ -65,7 +66,11 @@ def sample_list(request: AccountRequest, list_id: str) -> HttpResponse:
 @redirect_get_to(PAGE)
 @require_permission(TeamPermission.VALIDATE)
 def start_list(request: AccountRequest, list_id: str) -> HttpResponse:
-    start = lifecycle.Start(confirm="confirm" in request.POST)
+    check = request.POST.get("check")
+    start = lifecycle.Start(
+        confirm="confirm" in request.POST,
+        checks_mailboxes=check == Check.MAILBOX if check else None,
+    )
     return _perform(request, list_id, lifecycle.start_list, start=start)
 
 

@@ -5,10 +5,11 @@ account delays the others: the balance doesn't cover all, another transaction ho
 key has a credit limit, or there is an Idempotency-Key.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cache
+from typing import Any
 from uuid import UUID
 from weakref import WeakValueDictionary
 
@@ -24,7 +25,7 @@ from credits.wallet.charges import (
     charges_refused,
 )
 from credits.wallet.key_limits import KeyCreditLimitReached
-from engine import VERDICT_BY_REASON, Finding
+from engine import VERDICT_BY_REASON, Finding, Verdict
 from runtime.database.coalescing import Coalescer, WorkInterrupted
 from runtime.database.raw_sql import UNAVAILABLE, BulkInsert, OutcomeUnknown, atomic
 from runtime.json_text import render_json
@@ -119,6 +120,13 @@ def price_of_finding(finding: Finding) -> int:
     if not finding.is_definite:
         return 0
     return MAILBOX_PRICE if finding.has_mailbox_answer else PRICE
+
+
+def price_of_result(result: Mapping[str, Any]) -> int:
+    if result["verdict"] == Verdict.UNKNOWN:
+        return 0
+    is_answered = bool(result.get("smtp")) and result["checks"]["mailbox_exists"] is not None
+    return MAILBOX_PRICE if is_answered else PRICE
 
 
 def digest_of_request(email: str, check: Check) -> UUID:

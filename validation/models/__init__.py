@@ -10,6 +10,7 @@ from validation.models.probes import (
     MailboxCheckDay,
     MailHostPace,
     Probe,
+    ProbeGroup,
     UnprobedDomain,
 )
 from validation.models.replays import (
@@ -35,6 +36,7 @@ __all__ = [
     "MailHostPace",
     "MailboxCheckDay",
     "Probe",
+    "ProbeGroup",
     "Replay",
     "ReplayExists",
     "StoredResult",

@@ -1,9 +1,11 @@
 """Questions to mail servers whether a mailbox exists: docs/design/mailbox-checks.md."""
 
-from datetime import timedelta
+from collections.abc import Iterable, Sequence
+from datetime import datetime, timedelta
 from enum import StrEnum
+from functools import partial
 
-from django.db import models
+from django.db import models, transaction
 from django.db.models import Exists, OuterRef, Q
 from django.utils import timezone
 
@@ -20,26 +22,47 @@ class Check(StrEnum):
     MAILBOX = "mailbox"
 
 
+class ProbeGroupQuerySet(models.QuerySet["ProbeGroup"]):
+    def active(self) -> "ProbeGroupQuerySet":
+        open_accounts = self.filter(account__closed_at=None, account__suspended_at=None)
+        return open_accounts.filter(is_paused=False, ends_at__gt=timezone.now())
+
+
+class ProbeGroup(models.Model):
+    """The mailbox checks of a list, which pause and end together."""
+
+    list_id = models.CharField("list ID", max_length=30, unique=True)
+    account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="+")
+    is_paused = models.BooleanField(default=False)
+    ends_at = models.DateTimeField()
+
+    objects = ProbeGroupQuerySet.as_manager()
+
+    def __str__(self) -> str:
+        return self.list_id
+
+
 class ProbeQuerySet(models.QuerySet["Probe"]):
     def waiting(self) -> "ProbeQuerySet":
         return self.filter(done_at=None)
 
     def due(self) -> "ProbeQuerySet":
         now = timezone.now()
-        return self.waiting().filter(next_attempt_at__lte=now, ends_at__gt=now)
+        return self.waiting().filter(Q(ends_at=None) | Q(ends_at__gt=now), next_attempt_at__lte=now)
 
     def in_vain(self) -> "ProbeQuerySet":
-        """Return those that are out of time, or whose host won't be asked in time."""
+        """Return those of calls that are out of time, or whose host won't be asked in time."""
         paces = MailHostPace.objects.filter(organization=OuterRef("organization"))
         paces = paces.filter(Q(is_off=True) | Q(cooling_until__gt=OuterRef("ends_at")))
         is_refused = Exists(paces.filter(egress=OuterRef("egress")))
-        return self.waiting().filter(Q(ends_at__lte=timezone.now()) | is_refused)
+        return self.waiting().filter(Q(ends_at__lte=timezone.now()) | is_refused, group=None)
 
 
 class Probe(models.Model):
     """A mailbox check that a mail server has to answer.
 
-    Its result is the StoredResult with `result_id`: pending until `done_at`, then final.
+    Its result is the StoredResult with `result_id`: pending until `done_at`, then final. The result
+    of a list's check is in `answer` until the list collects it.
     """
 
     result_id = models.CharField("result ID", max_length=30, unique=True)
@@ -53,6 +76,13 @@ class Probe(models.Model):
     hold = models.ForeignKey(
         Hold, null=True, on_delete=models.SET_NULL, related_name="+", db_index=False
     )
+    # Of a list.
+    group = models.ForeignKey(
+        ProbeGroup, null=True, on_delete=models.CASCADE, related_name="probes", db_index=False
+    )
+    chunk_id = models.BigIntegerField(null=True)
+    # Encrypted. Empty if no answer came.
+    answer = models.TextField(blank=True, db_default="")
     request_id = models.CharField(max_length=64)
     batch_id = models.CharField(max_length=30, blank=True)
     # Encrypted, and erased when the check is done.
@@ -65,8 +95,8 @@ class Probe(models.Model):
     # Conversations so far. A host that greylists is asked again from the same egress.
     tries = models.PositiveSmallIntegerField(default=0)
     next_attempt_at = models.DateTimeField(null=True, default=timezone.now)
-    # When the check ends as unknown.
-    ends_at = models.DateTimeField()
+    # When the check ends as unknown. Null: with its group.
+    ends_at = models.DateTimeField(null=True)
     created_at = models.DateTimeField(default=timezone.now)
     done_at = models.DateTimeField(null=True)
     reason = models.CharField(max_length=40, blank=True)
@@ -86,11 +116,14 @@ class Probe(models.Model):
         ]
         indexes = [
             models.Index(
-                fields=["organization", "egress", "next_attempt_at"],
+                fields=["group", "organization", "egress", "next_attempt_at"],
                 condition=Q(done_at=None),
-                name="probe_waiting",
+                name="probe_due",
             ),
-            models.Index(fields=["account", "domain", "created_at"], name="probe_by_domain"),
+            models.Index(
+                fields=["chunk_id"], condition=Q(chunk_id__isnull=False), name="probe_of_chunk"
+            ),
+            models.Index(fields=["account", "domain", "done_at"], name="probe_done_by_domain"),
             models.Index(fields=["address_hash"], name="probe_by_address"),
             models.Index(fields=["created_at"], name="probe_by_age"),
         ]
@@ -100,19 +133,39 @@ class Probe(models.Model):
 
 
 class MailHostPaceQuerySet(LeasedQuerySet["MailHostPace"]):
-    def ensure(self, organization: str, egress: str) -> None:
-        """Create the row of a new organization. Otherwise its probes would wait in vain."""
-        pace = MailHostPace(organization=organization, egress=egress)
-        self.bulk_create([pace], ignore_conflicts=True)
+    def ensure(self, paces: Iterable[tuple[str, str]]) -> None:
+        """Create the rows of new organizations and egresses, and wake them after the commit."""
+        # In order, so that concurrent transactions don't wait for each other.
+        names = sorted(set(paces))
+        rows = [MailHostPace(organization=name, egress=egress) for name, egress in names]
+        self.bulk_create(rows, ignore_conflicts=True)
+        transaction.on_commit(partial(self._wake, names))
 
-    def due(self) -> "MailHostPaceQuerySet":
-        """Return those with due probes, and leave out those that are cooling down or off."""
-        now = timezone.now()
-        due = Probe.objects.due().filter(
+    def _wake(self, paces: Sequence[tuple[str, str]]) -> None:
+        for organization, egress in paces:
+            idle = self.filter(organization=organization, egress=egress, is_idle=True)
+            idle.update(is_idle=False)
+
+    def wake_due(self) -> None:
+        """Wake those with checks that have become due, such as retries and resumed lists."""
+        checks = Probe.objects.due().filter(
             organization=OuterRef("organization"), egress=OuterRef("egress")
         )
+        of_lists = checks.filter(group__in=ProbeGroup.objects.active())
+        is_due = Exists(checks.filter(group=None)) | Exists(of_lists)
+        with transaction.atomic():
+            idle = self.filter(is_due, is_idle=True).select_for_update(skip_locked=True)
+            self.filter(pk__in=list(idle.values_list("pk", flat=True))).update(is_idle=False)
+
+    def refusing(self, until: datetime) -> "MailHostPaceQuerySet":
+        """Return those that won't be asked until then."""
+        return self.filter(Q(is_off=True) | Q(cooling_until__gt=until))
+
+    def due(self) -> "MailHostPaceQuerySet":
+        """Leave out those that are cooling down or off."""
+        now = timezone.now()
         ready = self.filter(Q(cooling_until=None) | Q(cooling_until__lte=now), is_off=False)
-        return ready.filter(Exists(due), next_at__lte=now).order_by("next_at", "pk")
+        return ready.filter(is_idle=False, next_at__lte=now).order_by("next_at", "pk")
 
 
 class MailHostPace(LeasedRow):
@@ -133,6 +186,8 @@ class MailHostPace(LeasedRow):
     rate = models.FloatField("conversations per second", default=START_RATE)
     # When the next conversation may start.
     next_at = models.DateTimeField(default=timezone.now)
+    # No check is due, so no process has to look.
+    is_idle = models.BooleanField(default=False, db_default=False)
     refusals_in_row = models.PositiveSmallIntegerField(default=0)
     cooling_until = models.DateTimeField(null=True, blank=True)
     is_off = models.BooleanField("off", default=False, help_text="Ask none of its mailboxes.")
@@ -152,6 +207,9 @@ class MailHostPace(LeasedRow):
             ),
         ]
         ordering = ["organization", "egress"]
+        indexes = [
+            models.Index(fields=["next_at"], condition=Q(is_idle=False), name="pace_with_checks")
+        ]
 
     def __str__(self) -> str:
         return f"{self.organization} from {self.egress}"

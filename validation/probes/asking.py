@@ -31,6 +31,7 @@ from engine import (
 from runtime.encryption import DecryptionFailed, decrypt
 from runtime.json_text import render_json
 from validation.models import AcceptAllDomain, KnownMailbox, Probe
+from validation.probes.assessment import Knowledge, answer_from, read_knowledge
 from validation.probes.egress import egresses
 
 logger = logging.getLogger(__name__)
@@ -58,6 +59,8 @@ class Question(NamedTuple):
     attempt: int
     # By host.
     facts: dict[str, HostFacts]
+    # Of a list's check, which may have waited for hours.
+    knowledge: Knowledge | None
 
 
 class Answer(NamedTuple):
@@ -69,6 +72,7 @@ class Answer(NamedTuple):
     reply_class: ReplyClass | None = None
     # Redacted, for staff.
     last_reply: str = ""
+    # None: no host was asked.
     question: Question | None = None
     reply: MailboxReply | None = None
 
@@ -86,10 +90,12 @@ def prepare(probe: Probe) -> Question:
         email = decrypt(probe.email)
     except DecryptionFailed:
         email = ""
+    is_of_list = probe.group_id is not None
     return Question(
         email,
         *(probe.address_hash, probe.domain, probe.egress, probe.tries + 1),
         facts,
+        read_knowledge(probe.account, email, probe.organization) if is_of_list else None,
     )
 
 
@@ -124,6 +130,8 @@ def _converse(question: Question) -> Answer:
     if parts is None or not finding.is_definite or not route.accepts_mail:
         # The domain has changed since the check began.
         return Answer(finding._replace(smtp=smtp_document("skipped", skipped="decided")))
+    if question.knowledge and (known := answer_from(question.knowledge, finding)):
+        return Answer(known)
     prober = Prober(
         engine.find_addresses,
         egresses()[question.egress].dial,

@@ -1,7 +1,8 @@
 """Decide whether a mail server has to be asked about a mailbox, and from which address."""
 
 import random
-from datetime import timedelta
+from collections.abc import Mapping
+from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from django.db.models import Count, Q
@@ -10,10 +11,12 @@ from django.utils import timezone
 from accounts.engine import get_engine
 from accounts.models import Account
 from engine import (
+    AddressParts,
     Finding,
     MailboxAnswer,
     Verdict,
     hides_mailboxes,
+    parse_address,
     smtp_document,
     with_mailbox,
     with_parents,
@@ -25,6 +28,7 @@ from validation.probes.egress import egresses
 ACCEPT_ALL_LIFETIME = timedelta(days=7)
 # An account that asks for so many names of a domain within an hour, of which most don't exist, may
 # be looking for those that do.
+HARVEST_GUARD = "harvest_guard"
 HARVEST_PERIOD, HARVEST_NAMES, HARVEST_SHARE = timedelta(hours=1), 20, 0.5
 # How long a call or batch may wait for a mail server.
 MAX_DURATION = timedelta(hours=2)
@@ -37,53 +41,88 @@ class Assessment(NamedTuple):
     egress: str = ""
 
 
-def assess(finding: Finding, account: Account) -> Assessment:  # noqa: PLR0911 - rules in order
-    parts, route = finding.parts, finding.route
-    is_decided = not finding.is_definite or finding.verdict == Verdict.UNDELIVERABLE
-    if parts is None or is_decided or finding.checks["disposable"]:
-        return _skip(finding, "decided")
-    domain = parts.ascii_domain
-    if hides_mailboxes(domain, route.provider):
-        return _skip(finding, "provider_hides")
-    host = route.hosts[0].host if route.hosts else domain
-    organization = get_engine().domain_data.registrable_domain(host) or host
-    names = {*with_parents(domain), organization}
-    if UnprobedDomain.objects.filter(domain__in=names).exists():
-        return _skip(finding, "opted_out", "server_refused_us")
-    if known := _find_known(finding, domain, host):
-        return known
-    if is_harvesting(account, domain):
-        return _skip(finding, "harvest_guard", "server_refused_us")
+class Knowledge(NamedTuple):
+    """What the database knows about a mailbox, so that its mail server needn't be asked."""
+
+    is_opted_out: bool
+    mailbox: KnownMailbox | None
+    # When a host accepted a control name, by host.
+    accepts_all: Mapping[str, datetime | None]
+    is_harvesting: bool
+
+
+def assess(finding: Finding, account: Account) -> Assessment:
+    assessment = choose_organization(finding)
+    organization = assessment.organization
+    if not organization:
+        return assessment
+    knowledge = read_knowledge(account, finding.email, organization)
+    if known := answer_from(knowledge, finding):
+        return Assessment(known)
     egress = choose_egress(organization)
     if egress is None:
-        return _skip(finding, "cooling_down", "server_refused_us")
+        return Assessment(_refuse(finding, "cooling_down"))
     return Assessment(finding, organization, egress)
 
 
-def _skip(finding: Finding, why: str, reason: str = "") -> Assessment:
-    smtp = smtp_document("skipped", skipped=why)
-    if reason:
-        return Assessment(with_mailbox(finding, MailboxAnswer(reason), smtp))
-    return Assessment(finding._replace(smtp=smtp))
+def choose_organization(finding: Finding) -> Assessment:
+    """Return whom to ask, by the DNS alone, without an egress."""
+    parts, route = finding.parts, finding.route
+    is_decided = not finding.is_definite or finding.verdict == Verdict.UNDELIVERABLE
+    if parts is None or is_decided or finding.checks["disposable"]:
+        return Assessment(_skip(finding, "decided"))
+    if hides_mailboxes(parts.ascii_domain, route.provider):
+        return Assessment(_skip(finding, "provider_hides"))
+    host = _first_host(finding)
+    return Assessment(finding, get_engine().domain_data.registrable_domain(host) or host)
 
 
-def _find_known(finding: Finding, domain: str, host: str) -> Assessment | None:
-    now = timezone.now()
-    known = KnownMailbox.objects.filter(pk=address_hash(finding.email), expires_at__gt=now).first()
+def read_knowledge(account: Account, email: str, organization: str) -> Knowledge:
+    now, parts = timezone.now(), parse_address(email)
+    domain = parts.ascii_domain if isinstance(parts, AddressParts) else ""
+    names = {*with_parents(domain), organization}
+    accepting = AcceptAllDomain.objects.filter(
+        domain=domain, accepts_all=True, control_at__gt=now - ACCEPT_ALL_LIFETIME
+    )
+    return Knowledge(
+        UnprobedDomain.objects.filter(domain__in=names).exists(),
+        KnownMailbox.objects.filter(pk=address_hash(email), expires_at__gt=now).first(),
+        dict(accepting.values_list("host", "control_at")),
+        is_harvesting(account, domain),
+    )
+
+
+def answer_from(knowledge: Knowledge, finding: Finding) -> Finding | None:
+    """Return the finding if no mail server has to be asked."""
+    known, host = knowledge.mailbox, _first_host(finding)
+    if knowledge.is_opted_out:
+        return _refuse(finding, "opted_out")
     if known is not None:
-        return Assessment(with_mailbox(finding, MailboxAnswer(known.reason), known.smtp))
-    rows = AcceptAllDomain.objects.filter(domain=domain, host=host, accepts_all=True)
-    row = rows.filter(control_at__gt=now - ACCEPT_ALL_LIFETIME).first()
-    if row is None:
-        return None
-    smtp = smtp_document("done", host=host, control="accepted", probed_at=row.control_at)
-    return Assessment(with_mailbox(finding, MailboxAnswer("accept_all"), smtp))
+        return with_mailbox(finding, MailboxAnswer(known.reason), known.smtp)
+    if accepted_at := knowledge.accepts_all.get(host):
+        smtp = smtp_document("done", host=host, control="accepted", probed_at=accepted_at)
+        return with_mailbox(finding, MailboxAnswer("accept_all"), smtp)
+    return _refuse(finding, HARVEST_GUARD) if knowledge.is_harvesting else None
+
+
+def _first_host(finding: Finding) -> str:
+    hosts, parts = finding.route.hosts, finding.parts
+    return hosts[0].host if hosts else parts.ascii_domain if parts else ""
+
+
+def _skip(finding: Finding, why: str) -> Finding:
+    return finding._replace(smtp=smtp_document("skipped", skipped=why))
+
+
+def _refuse(finding: Finding, why: str) -> Finding:
+    smtp = smtp_document("skipped", skipped=why)
+    return with_mailbox(finding, MailboxAnswer("server_refused_us"), smtp)
 
 
 def is_harvesting(account: Account, domain: str) -> bool:
     recent = Probe.objects.filter(
-        account=account, domain=domain, created_at__gt=timezone.now() - HARVEST_PERIOD
-    )
+        account=account, domain=domain, done_at__gt=timezone.now() - HARVEST_PERIOD
+    ).exclude(reason=HARVEST_GUARD)
     counts = recent.aggregate(
         names=Count("address_hash", distinct=True),
         refused=Count("address_hash", distinct=True, filter=Q(reason="mailbox_not_found")),

@@ -9,7 +9,7 @@ from accounts.models import Account
 from engine import Finding
 from runtime.database.batches import delete_in_batches
 from validation.addresses import address_hash
-from validation.models import AcceptAllDomain, KnownMailbox, MailboxCheckDay, Probe
+from validation.models import AcceptAllDomain, KnownMailbox, MailboxCheckDay, Probe, ProbeGroup
 from validation.probes.asking import ACCEPTED_LIFETIME
 from validation.probes.settlement import finish
 
@@ -22,7 +22,7 @@ def erase_address(*, email: str, account: Account | None) -> int:
     probes = Probe.objects.filter(address_hash=address_hash(email))
     if account is not None:
         probes = probes.filter(account=account)
-    for probe in probes.waiting():
+    for probe in probes.waiting().filter(group=None):
         finish(probe=probe, finding=Finding("", ("check_failed",), "syntax"))
     KnownMailbox.objects.filter(pk=address_hash(email)).delete()
     return delete_in_batches(probes)
@@ -31,12 +31,16 @@ def erase_address(*, email: str, account: Account | None) -> int:
 def delete_probes(*, account: Account) -> None:
     """Delete the checks of an erased account. A hook."""
     Probe.objects.filter(account=account).delete()
+    ProbeGroup.objects.filter(account=account).delete()
     MailboxCheckDay.objects.filter(account=account).delete()
 
 
 def delete_old_probes() -> None:
     now = timezone.now()
-    delete_in_batches(Probe.objects.filter(done_at__lt=now - PROBE_RETENTION))
+    delete_in_batches(Probe.objects.filter(done_at__lt=now - PROBE_RETENTION, chunk_id=None))
+    ended = ProbeGroup.objects.filter(ends_at__lt=now - PROBE_RETENTION)
+    delete_in_batches(Probe.objects.filter(group__in=ended))
+    ended.delete()
     delete_in_batches(KnownMailbox.objects.filter(expires_at__lt=now))
     old = now - ACCEPTED_LIFETIME
     is_old = ~Q(accepted_at__gte=old) & ~Q(control_at__gte=old)

@@ -29,8 +29,8 @@ def move_probes() -> None:
     """Move checks that wait for an egress that is no longer configured to another one."""
     first = next(iter(egresses()))
     stranded = Probe.objects.waiting().exclude(egress__in=egresses())
-    for organization in stranded.order_by().values_list("organization", flat=True).distinct():
-        MailHostPace.objects.ensure(organization, first)
+    organizations = stranded.order_by().values_list("organization", flat=True).distinct()
+    MailHostPace.objects.ensure((organization, first) for organization in organizations)
     stranded.update(egress=first)
 
 

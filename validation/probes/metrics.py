@@ -1,4 +1,4 @@
-from django.db.models import Count, Min
+from django.db.models import Count, Min, Q
 from django.utils import timezone
 
 from runtime.metrics.client import Counter, Gauge, at_intervals
@@ -16,7 +16,7 @@ waiting = Gauge(
 )
 overdue = Gauge(
     "emailvalidation_mailbox_checks_overdue_seconds",
-    "How long the mailbox check that is due the longest has been due.",
+    "How long the mailbox check that is due the longest has been due, without those of lists.",
     multiprocess_mode="mostrecent",
 )
 cooling = Gauge(
@@ -28,7 +28,9 @@ cooling = Gauge(
 
 def measure() -> None:
     now = timezone.now()
-    queue = Probe.objects.waiting().aggregate(count=Count("pk"), due=Min("next_attempt_at"))
+    # Those of lists are due from the start, and wait for the paces of their hosts.
+    due = Min("next_attempt_at", filter=Q(group=None))
+    queue = Probe.objects.waiting().aggregate(count=Count("pk"), due=due)
     waiting.set(queue["count"])
     overdue.set(max(0.0, (now - queue["due"]).total_seconds()) if queue["due"] else 0)
     cooling.set(MailHostPace.objects.filter(cooling_until__gt=now).count())

@@ -6,6 +6,7 @@ connection.
 
 import logging
 import math
+import random
 import time
 from collections import deque
 from collections.abc import Callable
@@ -15,14 +16,16 @@ from functools import partial
 
 import gevent
 from django.conf import settings
-from django.db import InterfaceError, OperationalError
-from django.db.models import Window
+from django.db import InterfaceError, OperationalError, transaction
+from django.db.models import Exists, OuterRef, Q, Window
 from django.db.models.functions import RowNumber
 from django.utils import timezone
 from gevent.queue import Empty, Queue
 
 from engine import PENDING_SECONDS
-from validation.models import MailHostPace, Probe
+from validation.models import MailHostPace, Probe, ProbeGroup
+from validation.models.probes import ProbeQuerySet
+from validation.probes import groups
 from validation.probes.asking import Answer, Question, converse, give_up, prepare, remember
 from validation.probes.metrics import conversations
 from validation.probes.settlement import finish, postpone
@@ -32,8 +35,9 @@ logger = logging.getLogger(__name__)
 # Conversations with a mail organization from one egress address.
 MAX_CONNECTIONS = 2
 TURN_SECONDS, IDLE_SECONDS = 30.0, 0.25
-CLAIM_INTERVAL_SECONDS, GIVE_UP_INTERVAL_SECONDS = 0.05, 1.0
-FETCH_SIZE = 20
+CLAIM_INTERVAL_SECONDS, GIVE_UP_INTERVAL_SECONDS, WAKE_INTERVAL_SECONDS = 0.05, 1.0, 5.0
+# A call that comes later waits for these.
+FETCH_SIZE = 4
 # Between the attempts at hosts that greylist or have a temporary error.
 RETRY_DELAYS = [timedelta(seconds=seconds) for seconds in PENDING_SECONDS[1:]]
 POSTPONED = timedelta(minutes=5)
@@ -68,8 +72,9 @@ class Turn:
         if now < self.next_at:
             return None
         if not self._fetched and now >= self._fetch_at:
-            self._fetch_at = now + IDLE_SECONDS
             self._fetch()
+            if not self._fetched:
+                self._fetch_at = now + IDLE_SECONDS
         if not self._fetched:
             if not self.in_progress:
                 self.end()
@@ -79,19 +84,36 @@ class Turn:
 
     def _fetch(self) -> None:
         """Let accounts take turns, whatever the number of their checks."""
-        pace = self.pace
-        due = Probe.objects.due().filter(organization=pace.organization, egress=pace.egress)
+        due = self._due().exclude(pk__in=self.in_progress)
         turns = Window(RowNumber(), partition_by="account", order_by=("next_attempt_at", "pk"))
-        fair = due.exclude(pk__in=self.in_progress).annotate(turn=turns)
-        self._fetched.extend(fair.order_by("turn", "next_attempt_at", "pk")[:FETCH_SIZE])
+        calls = due.filter(group=None).annotate(turn=turns)
+        # Lists get a share, even if calls never end.
+        self._fetched.extend(calls.order_by("turn", "next_attempt_at", "pk")[: FETCH_SIZE - 1])
+        active = ProbeGroup.objects.active().filter(Exists(due.filter(group=OuterRef("pk"))))
+        if accounts := list(active.order_by().values_list("account", flat=True).distinct()):
+            account = random.choice(accounts)  # noqa: S311 - not a secret
+            of_list = due.filter(group=active.filter(account=account).order_by("pk")[:1])
+            number = FETCH_SIZE - len(self._fetched)
+            self._fetched.extend(of_list.order_by("next_attempt_at", "pk")[:number])
+
+    def _due(self) -> ProbeQuerySet:
+        pace = self.pace
+        return Probe.objects.due().filter(organization=pace.organization, egress=pace.egress)
 
     def end(self) -> None:
         self.ends_at = 0.0
 
+    @transaction.atomic
     def release(self) -> None:
+        # Checks that are queued later wake the organization.
+        if not self.pace.lock_if_held():
+            return
+        due = self._due()
+        is_due = due.filter(Q(group=None) | Q(group__in=ProbeGroup.objects.active())).exists()
         seconds = max(0.0, self.next_at - time.monotonic())
+        next_at = timezone.now() + timedelta(seconds=seconds)
         # Each claim increments `attempts`, a small integer.
-        self.pace.release(attempts=0, next_at=timezone.now() + timedelta(seconds=seconds))
+        self.pace.release(attempts=0, next_at=next_at, is_idle=not is_due)
 
 
 class ProbeQueue:
@@ -99,7 +121,7 @@ class ProbeQueue:
         self.turns: list[Turn] = []
         self._answers: Queue = Queue()
         self._in_progress: set[int] = set()
-        self._claims_at = self._gives_up_at = 0.0
+        self._claims_at = self._gives_up_at = self._wakes_at = 0.0
 
     def wait(self, seconds: float) -> None:
         """Wait for an answer, or until the next conversation may start."""
@@ -115,6 +137,10 @@ class ProbeQueue:
             if now >= self._gives_up_at:
                 self._gives_up_at = now + GIVE_UP_INTERVAL_SECONDS
                 self._give_up()
+            if now >= self._wakes_at:
+                self._wakes_at = now + WAKE_INTERVAL_SECONDS
+                MailHostPace.objects.wake_due()
+                groups.end_refused()
             if now >= self._claims_at:
                 self._claims_at = now + CLAIM_INTERVAL_SECONDS
                 has_worked |= self._claim()
@@ -146,7 +172,7 @@ class ProbeQueue:
         """End checks that are out of time, or whose host won't be asked in time."""
         for probe in Probe.objects.in_vain().order_by("pk")[:FETCH_SIZE]:
             if self._has_slot() and probe.pk not in self._in_progress:
-                is_overdue = probe.ends_at <= timezone.now()
+                is_overdue = probe.ends_at is not None and probe.ends_at <= timezone.now()
                 reason = probe.reason or ("smtp_timeout" if is_overdue else "server_refused_us")
                 self._start(probe, partial(give_up, reason=reason), None)
 
@@ -179,19 +205,25 @@ class ProbeQueue:
                 turn.in_progress.discard(probe.pk)
                 if turn.pace.is_cooling:
                     turn.end()
+                elif answer.question is None:
+                    # The pace is for conversations.
+                    turn.next_at = 0.0
             has_worked = True
         return has_worked
 
 
 def store_answer(probe: Probe, answer: Answer, pace: MailHostPace | None) -> None:
     """Finish the check, or decide when to ask again. `pace` is None if no host was asked."""
-    if pace is not None:
+    if pace is not None and answer.question is not None:
         conversations.labels(answer.reply_class or "none").inc()
         pace.record(answer.last_reply, refused_us=answer.refused_us)
     if pace is not None and answer.may_ask_again and probe.tries < len(RETRY_DELAYS):
         until = timezone.now() + RETRY_DELAYS[probe.tries]
-        if until < probe.ends_at:
+        if probe.ends_at is None or until < probe.ends_at:
             postpone(probe=probe, finding=answer.finding, until=until)
             return
-    finish(probe=probe, finding=answer.finding)
+    if probe.group_id is None:
+        finish(probe=probe, finding=answer.finding)
+    else:
+        groups.finish(probe, answer.finding)
     remember(answer)

@@ -59,7 +59,7 @@ def start_probe(
     path = writer.BATCH_PATH if batch_id else writer.PATH
     writer.bulk_insert_for([validation], path=path, batch_id=batch_id).run()
     stored_results.insert_pending(validation).run()
-    MailHostPace.objects.ensure(assessment.organization, assessment.egress)
+    MailHostPace.objects.ensure([(assessment.organization, assessment.egress)])
     probe = Probe.objects.create(
         result_id=validation.id,
         account=account,
@@ -129,6 +129,8 @@ def postpone(*, probe: Probe, finding: Finding, until: datetime) -> None:
         return
     reason = finding.reason
     waiting.update(tries=probe.tries + 1, next_attempt_at=until, reason=reason)
+    if probe.group_id is not None:
+        return
     smtp = {**(finding.smtp or {}), "state": "pending"}
     validation = _validation(probe, finding._replace(smtp=smtp), held=MAILBOX_PRICE)
     _stored_result(probe).update(packed=_pack(validation))

@@ -1,8 +1,11 @@
 """ListOptions checks the lengths, as pages have the same options."""
 
+from django.conf import settings
+
 from apikeys.rest import fields
 from apikeys.rest.serializers import ApiSerializer
 from lists.api.serializers import (
+    CHECK_FIELD,
     ENCODING_FIELD,
     EXTRACT_FIELD,
     MAX_CREDITS_FIELD,
@@ -67,6 +70,8 @@ class AddressListRequestSerializer(ApiSerializer):
         source="rechecks_unknown",
         example=("Without rechecks", False),
     )
+    if settings.PROBE_MAILBOX_CHECKS:
+        check = CHECK_FIELD
     start = fields.Boolean(
         "Start the list when it is ready. Defaults to false",
         required=False,

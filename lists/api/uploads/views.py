@@ -16,7 +16,15 @@ from apikeys.rest.request_body import (
 from apikeys.rest.responses import ApiResponse, json_response
 from apikeys.rest.schema import BODY_ERRORS
 from lists.api.actions import ActionView
-from lists.api.base import LIST_ID, ListView, describe_list, read_optional_object, refuse_unread
+from lists.api.base import (
+    LIST_ID,
+    MAILBOX_ERRORS,
+    ListView,
+    describe_list,
+    read_optional_object,
+    refuse_unread,
+    take_check,
+)
 from lists.api.documents import list_document
 from lists.api.examples import PARSING_EXAMPLE, UPLOADING_EXAMPLE
 from lists.api.idempotency import IdempotentView
@@ -81,7 +89,7 @@ class UploadView(IdempotentView, ListsView):
         examples={"Parsing": PARSING_EXAMPLE, "Waiting for its parts": UPLOADING_EXAMPLE},
         refusals=(
             *(*BODY_ERRORS, "missing_field", "list_too_large", "too_many_lists"),
-            "idempotency_key_reused",
+            *("idempotency_key_reused", *MAILBOX_ERRORS),
         ),
         status=201,
         scope="lists:write",
@@ -91,6 +99,8 @@ class UploadView(IdempotentView, ListsView):
 
     def _read_json(self) -> None:
         document = read_object(self.request)
+        self.identify_request(orjson.dumps(document))
+        check = take_check(document)
         parts = document.get("parts", False)
         if parts is False and "emails" not in document:
             raise missing_field("emails")
@@ -102,11 +112,10 @@ class UploadView(IdempotentView, ListsView):
             self.addresses = count_addresses(emails, chosen.get("dedupe", ""))
             self.content = orjson.dumps(emails)
             chosen["content_type"] = JSON_TYPE
-        self.chosen = ListOptions(**chosen)
+        self.chosen = ListOptions(**chosen, **check)
         self.chosen.check()
         message = "Query parameters are for files. Put the options into the JSON body."
         refuse_unknown_parameters(self.request, (), message)
-        self.identify_request(orjson.dumps(document))
 
     def _read_file(self) -> None:
         self.content = read_bytes(self.request)
@@ -114,6 +123,7 @@ class UploadView(IdempotentView, ListsView):
             raise ApiError("invalid_field", "The body is empty. Send the bytes of the file.")
         content_type = self.request.META.get("CONTENT_TYPE", "")
         chosen = FileQuery.parse_query(self.request)
+        chosen |= take_check(chosen)
         self.chosen = ListOptions(content_type=content_type, **chosen)
         self.chosen.check()
         self.identify_request(self.content)

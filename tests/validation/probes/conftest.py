@@ -62,6 +62,7 @@ def run_queue() -> None:
         MailHostPace.objects.update(rate=1000)
         if not queue.step(is_stopping=False):
             queue.wait(0.05)
+        MailHostPace.objects.wake_due()
         is_idle = not (queue.turns or MailHostPace.objects.due().exists())
         if is_idle and not Probe.objects.in_vain().exists():
             break

@@ -1,6 +1,7 @@
 """Whom processes ask next, how often, and when they stop asking."""
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.utils import timezone
@@ -12,7 +13,8 @@ from runtime.encryption import encrypt
 from tests.conftest import make_user
 from tests.validation.probes.conftest import MailServers, run_queue
 from validation.addresses import address_hash
-from validation.models import MailHostPace, Probe
+from validation.models import MailHostPace, Probe, ProbeGroup
+from validation.probes import groups
 from validation.probes.egress import egresses, move_probes
 from validation.probes.queue import ProbeQueue, Turn
 
@@ -36,7 +38,7 @@ def add_probe(account: Account, email: str = "jane@shop.com", **values: object) 
     )
     for name, value in values.items():
         setattr(probe, name, value)
-    MailHostPace.objects.ensure(probe.organization, probe.egress)
+    MailHostPace.objects.ensure([(probe.organization, probe.egress)])
     probe.save()
     return probe
 
@@ -175,3 +177,75 @@ def test_result_without_its_credits_is_unknown(account: Account, mail: MailServe
     probe.refresh_from_db()
     assert probe.reason == "check_failed"
     assert Finding("", ("check_failed",), "syntax").retry_after_s is None
+
+
+def add_list(account: Account, *emails: str) -> list[Probe]:
+    """Let a list of the account wait for answers."""
+    list_id = f"lst_{ProbeGroup.objects.count():020}"
+    groups.open_group(list_id, account)
+    group = ProbeGroup.objects.get(list_id=list_id)
+    return [add_probe(account, email, group=group, ends_at=None) for email in emails]
+
+
+def test_calls_precede_lists_which_get_a_share(account: Account, mail: MailServers) -> None:
+    names = [f"name{number}@shop.com" for number in range(10)]
+    of_list = add_list(account, *names)
+    calls = [add_probe(account, name) for name in names]
+    turn = claim()
+    probes = [turn.next_probe() for _ in range(8)]
+    assert probes[:4] == [*calls[:3], of_list[0]]
+    assert sum(probe in of_list for probe in probes) == 2
+
+
+def test_lists_of_accounts_take_turns(account: Account, mail: MailServers) -> None:
+    other = open_account(user=make_user("other@store.example"))
+    add_list(account, *(f"name{number}@shop.com" for number in range(400)))
+    short = add_list(other, "jane@shop.com")
+    turn = claim()
+    # Each of the two is as likely to be next.
+    assert short[0] in [turn.next_probe() for _ in range(200)]
+
+
+def test_organization_without_due_checks_is_idle_until_there_are_some(
+    account: Account, mail: MailServers
+) -> None:
+    probe = add_probe(account, next_attempt_at=timezone.now() + timedelta(minutes=6))
+    turn = claim()
+    assert turn.next_probe() is None
+    turn.release()
+    assert MailHostPace.objects.claim() is None
+    MailHostPace.objects.wake_due()
+    assert MailHostPace.objects.claim() is None
+    Probe.objects.filter(pk=probe.pk).update(next_attempt_at=timezone.now())
+    MailHostPace.objects.wake_due()
+    assert MailHostPace.objects.claim() is not None
+
+
+def test_check_that_begins_wakes_its_organization(
+    account: Account, mail: MailServers, django_capture_on_commit_callbacks: Any
+) -> None:
+    add_probe(account, next_attempt_at=timezone.now() + timedelta(minutes=6))
+    turn = claim()
+    assert turn.next_probe() is None
+    turn.release()
+    with django_capture_on_commit_callbacks(execute=True):
+        add_probe(account, "jane@shop.com")
+    assert MailHostPace.objects.claim() is not None
+
+
+@pytest.mark.parametrize("stop", ["pause", "end", "suspend"])
+def test_checks_of_a_stopped_list_are_not_due(
+    account: Account, mail: MailServers, stop: str
+) -> None:
+    add_list(account, "jane@shop.com")
+    match stop:
+        case "pause":
+            ProbeGroup.objects.update(is_paused=True)
+        case "end":
+            ProbeGroup.objects.update(ends_at=timezone.now())
+        case "suspend":
+            Account.objects.update(suspended_at=timezone.now())
+    turn = claim()
+    assert turn.next_probe() is None
+    turn.release()
+    assert MailHostPace.objects.get().is_idle

@@ -224,6 +224,7 @@ def test_check_of_a_caller_that_stores_nothing_ends_even_if_its_process_dies(
         assert check(secret).status_code == 503
     probe = Probe.objects.get()
     assert probe.done_at is None
+    assert probe.ends_at is not None
     assert (probe.ends_at - probe.created_at).total_seconds() == 1
     Probe.objects.update(ends_at=timezone.now())
     run_queue()
