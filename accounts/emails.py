@@ -25,6 +25,7 @@ RATE_LIMITED_TEMPLATES = {
     "account/email/password_reset_key",
     "account/email/unknown_account",
     "accounts/mails/invitation",
+    "reference/mails/opt_out",
 }
 
 

@@ -80,6 +80,7 @@ _NUMBERS: dict[str, object] = {
     "max_body_bytes": MAX_BODY_BYTES,
     "max_email_length": MAX_EMAIL_LENGTH,
     "mailbox_checks": settings.PROBE_MAILBOX_CHECKS,
+    "list_hours": settings.PROBE_LIST_HOURS,
     "probe_domain": settings.PROBE_DOMAIN,
     "probe_sender": settings.PROBE_SENDER,
     "default_timeout": DEFAULT_TIMEOUT_SECONDS,

@@ -6,6 +6,7 @@ can't slow down the API. Without counters, checks are refused.
 
 import platform
 import time
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from django.core.cache import caches
@@ -48,15 +49,13 @@ class TooManyChecks(Exception):
 
 
 def check_for_visitor(*, email: str, ip: str) -> Finding:
-    # An IPv4 address is the same network each time.
-    networks = dict.fromkeys(rate_limit_network(ip, prefix) for prefix in IPV6_PREFIXES)
-    for step, network in enumerate(networks):
-        # Hash the network, because a day's count outlasts the visit.
-        subject = salted_hmac(__name__, network, algorithm="sha256").hexdigest()
-        for limit in (NETWORK_PER_MINUTE, NETWORK_PER_DAY):
-            _consume(limit._replace(checks=limit.checks * FACTOR**step), subject)
-    # Last, so that refused checks of one network don't use up everyone's limit.
-    _consume(MACHINE_PER_SECOND, platform.node())
+    try:
+        count_visit("visitor_checks", ip, [NETWORK_PER_MINUTE, NETWORK_PER_DAY])
+        # Last, so that refused checks of one network don't use up everyone's limit.
+        _consume("visitor_checks", MACHINE_PER_SECOND, platform.node())
+    except TooManyChecks:
+        _checks.labels(_REFUSED).inc()
+        raise
     word = sandbox_word(email)
     if word is None:
         finding = get_engine().check(email, scope=VISITOR)
@@ -66,10 +65,20 @@ def check_for_visitor(*, email: str, ip: str) -> Finding:
     return finding
 
 
-def _consume(limit: Limit, subject: str) -> None:
+def count_visit(name: str, ip: str, limits: Sequence[Limit]) -> None:
+    """Raise TooManyChecks if the visitor's network has reached a limit."""
+    # An IPv4 address is the same network each time.
+    networks = dict.fromkeys(rate_limit_network(ip, prefix) for prefix in IPV6_PREFIXES)
+    for step, network in enumerate(networks):
+        # Hash the network, because a day's count outlasts the visit.
+        subject = salted_hmac(__name__, network, algorithm="sha256").hexdigest()
+        for limit in limits:
+            _consume(name, limit._replace(checks=limit.checks * FACTOR**step), subject)
+
+
+def _consume(name: str, limit: Limit, subject: str) -> None:
     window, elapsed = divmod(int(time.time()), limit.seconds)
-    key = f"visitor_checks:{limit.seconds}:{subject}:{window}"
+    key = f"{name}:{limit.seconds}:{subject}:{window}"
     count = query_counters(lambda: caches[limit.cache].incr(key))
     if count is None or count > limit.checks:
-        _checks.labels(_REFUSED).inc()
         raise TooManyChecks(limit, limit.seconds - elapsed)

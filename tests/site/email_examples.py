@@ -24,6 +24,7 @@ from credits.orders.refunds import refund_order
 from lists import emails as list_emails
 from lists.models import AddressList
 from lists.models.states import ListState
+from reference.landing.opt_out import queue_opt_out
 from runtime.mail.outbox import Mail
 from tests.validation.feedback.factory import make_feedback
 from validation.feedback.emails import queue_feedback_answered
@@ -194,6 +195,7 @@ class Examples:
             ),
             "lists/mails/list_failed": lambda: list_emails.queue_list_failed(self._list()),
             "lists/mails/list_results": lambda: list_emails.queue_list_results(self._list(), 33),
+            "reference/mails/opt_out": lambda: queue_opt_out(to=self.to, domain="shop.example"),
             "validation/mails/feedback_answered": self._answer,
         }
 

@@ -35,6 +35,7 @@ OPEN = {
     "accounts/^password/reset/key/(?P<uidb36>[0-9A-Za-z]+)-(?P<key>.+)/$",
     "accounts/login/code/confirm/",
     *("robots.txt", "sitemap.xml", "reference/try/"),
+    *("reference/opt-out/", "reference/opt-out/<str:token>/"),
 }
 STATIC = ROOT / "static"
 PAGES = [page for page in all_pages().values() if not page.is_api]

@@ -117,8 +117,9 @@ SYSTEM_TEXT: dict[str, list[str]] = {
     "validation.MailHostPace": ["organization", "egress"],
     "validation.Probe": [
         *("result_id", "request_id", "batch_id", "email", "address_hash", "domain"),
-        *("organization", "egress", "reason"),
+        *("organization", "egress", "reason", "answer"),
     ],
+    "validation.ProbeGroup": ["list_id"],
     "validation.UnprobedDomain": ["source"],
     "validation.LogEntry": [
         *("request_id", "refusal", "result_id", "batch_id", "address_hash", "verdict", "reason"),
