@@ -65,7 +65,7 @@ def _collect_answers(locked: AddressList) -> bool:
         pending = pending.filter(pk__in=groups.find_collectable(group, _COLLECTED_SHARE))
     is_due = bool(pending.update(is_done=False))
     locked.collect_at = now + max(_COLLECT_AFTER, _COLLECT_AFTER_ADDRESS * locked.addresses)
-    locked.mailboxes_end_at = min(now + groups.estimate_duration(group), group.ends_at)
+    locked.mailboxes_end_at = min(groups.estimate_end(group), group.ends_at)
     locked.save(update_fields=["collect_at", "mailboxes_end_at"])
     return is_due
 

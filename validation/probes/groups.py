@@ -3,12 +3,12 @@
 import random
 import time
 from collections.abc import Iterable, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
 import orjson
 from django.conf import settings
-from django.db.models import Count, Q
+from django.db.models import Count, Max, Q
 from django.utils import timezone
 
 from accounts.models import Account
@@ -123,12 +123,23 @@ def find_collectable(group: ProbeGroup, share: float) -> list[int]:
     return [row["chunk_id"] or 0 for row in counts if row["done"] > share * row["checks"]]
 
 
-def estimate_duration(group: ProbeGroup) -> timedelta:
-    """Return how long the mail organization with the most checks takes."""
+def estimate_end(group: ProbeGroup) -> datetime:
+    """Return when the slowest mail organization will have been asked about all of its mailboxes."""
+    now = timezone.now()
+    # Those that are cooling down are also slower.
+    slow = {
+        (pace.organization, pace.egress): pace
+        for pace in MailHostPace.objects.filter(cooling_until__gt=now)
+    }
+    ends_at = now
     waiting = Probe.objects.waiting().filter(group=group).order_by()
-    counts = waiting.values("organization", "egress").annotate(number=Count("pk"))
-    most = max((row["number"] for row in counts), default=0)
-    return timedelta(seconds=most / MailHostPace.START_RATE)
+    counts = waiting.values("organization", "egress")
+    for row in counts.annotate(number=Count("pk"), last=Max("next_attempt_at")):
+        pace = slow.get((row["organization"], row["egress"]))
+        begins_at = max(now, row["last"] or now, (pace and pace.cooling_until) or now)
+        rate = pace.rate if pace else MailHostPace.START_RATE
+        ends_at = max(ends_at, begins_at + timedelta(seconds=row["number"] / rate))
+    return ends_at
 
 
 def follow_list(list_id: str, **changes: object) -> None:
