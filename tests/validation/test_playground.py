@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from django.test import Client
+from pytest_django import Settings
 
 from accounts.models import Account, User
 from accounts.roles import Role
@@ -242,3 +243,13 @@ def run(sample: CodeSample, secret: str, folder: Path) -> str:
     )
     assert process.returncode == 0, process.stderr
     return process.stdout
+
+
+@pytest.mark.parametrize("is_on", [False, True])
+def test_the_page_says_what_a_mailbox_check_costs(
+    browser: Client, settings: Settings, is_on: bool
+) -> None:
+    settings.PROBE_MAILBOX_CHECKS = is_on
+    page = " ".join(browser.get(PAGE).content.decode().split())
+    more = ", or 2 if the mail server says whether the mailbox exists" if is_on else ""
+    assert f"A definite verdict costs 1 credit{more}. Unknown" in page
