@@ -181,6 +181,7 @@ def test_subject_of_each_rate_limited_email_starts_with_the_product_name(
 ) -> None:
     contexts: dict[str, dict[str, Any]] = {
         "accounts/mails/invitation": {"account": account, "inviter": "“Jane”"},
+        "reference/mails/opt_out": {"domain": "shop.example"},
     }
     templates = {name for name in emails.RATE_LIMITED_TEMPLATES if not name.endswith(DISABLED)}
     for template in sorted(templates):

@@ -34,6 +34,8 @@ OUR_APPS = ("accounts", "apikeys", "credits", "validation", "lists", "reference"
 PUBLIC = {
     "reference:show-landing",
     "reference:check-address",
+    "reference:ask-to-opt-out",
+    "reference:opt-out",
     "reference:show-llms",
     "reference:show-robots",
     "reference:show-sitemap",

@@ -51,10 +51,6 @@ class Migration(migrations.Migration):
             name='ends_at',
             field=models.DateTimeField(null=True),
         ),
-        migrations.AddIndex(
-            model_name='mailhostpace',
-            index=models.Index(condition=models.Q(('is_idle', False)), fields=['next_at'], name='pace_with_checks'),
-        ),
         migrations.AddField(
             model_name='probegroup',
             name='account',
@@ -64,17 +60,5 @@ class Migration(migrations.Migration):
             model_name='probe',
             name='group',
             field=models.ForeignKey(db_index=False, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='probes', to='validation.probegroup'),
-        ),
-        migrations.AddIndex(
-            model_name='probe',
-            index=models.Index(condition=models.Q(('done_at', None)), fields=['group', 'organization', 'egress', 'next_attempt_at'], name='probe_due'),
-        ),
-        migrations.AddIndex(
-            model_name='probe',
-            index=models.Index(condition=models.Q(('chunk_id__isnull', False)), fields=['chunk_id'], name='probe_of_chunk'),
-        ),
-        migrations.AddIndex(
-            model_name='probe',
-            index=models.Index(fields=['account', 'domain', 'done_at'], name='probe_done_by_domain'),
         ),
     ]

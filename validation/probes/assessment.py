@@ -61,7 +61,7 @@ def assess(finding: Finding, account: Account) -> Assessment:
         return Assessment(known)
     egress = choose_egress(organization)
     if egress is None:
-        return Assessment(_refuse(finding, "cooling_down"))
+        return Assessment(_without_asking(finding, "cooling_down"))
     return Assessment(finding, organization, egress)
 
 
@@ -96,13 +96,13 @@ def answer_from(knowledge: Knowledge, finding: Finding) -> Finding | None:
     """Return the finding if no mail server has to be asked."""
     known, host = knowledge.mailbox, _first_host(finding)
     if knowledge.is_opted_out:
-        return _refuse(finding, "opted_out")
+        return _without_asking(finding, "opted_out")
     if known is not None:
         return with_mailbox(finding, MailboxAnswer(known.reason), known.smtp)
     if accepted_at := knowledge.accepts_all.get(host):
         smtp = smtp_document("done", host=host, control="accepted", probed_at=accepted_at)
         return with_mailbox(finding, MailboxAnswer("accept_all"), smtp)
-    return _refuse(finding, HARVEST_GUARD) if knowledge.is_harvesting else None
+    return _without_asking(finding, HARVEST_GUARD) if knowledge.is_harvesting else None
 
 
 def _first_host(finding: Finding) -> str:
@@ -114,7 +114,7 @@ def _skip(finding: Finding, why: str) -> Finding:
     return finding._replace(smtp=smtp_document("skipped", skipped=why))
 
 
-def _refuse(finding: Finding, why: str) -> Finding:
+def _without_asking(finding: Finding, why: str) -> Finding:
     smtp = smtp_document("skipped", skipped=why)
     return with_mailbox(finding, MailboxAnswer("server_refused_us"), smtp)
 

@@ -137,7 +137,7 @@ def test_emails_that_strangers_cannot_trigger_are_not_limited_or_counted(
 
 LIMITED = {
     *("account_already_exists", "email_confirmation", "email_confirmation_signup"),
-    *("invitation", "password_reset_key"),
+    *("invitation", "opt_out", "password_reset_key"),
 }
 NOT_LIMITED = {
     # About an action of the recipient while signed in, or through a link from an email.
