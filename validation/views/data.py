@@ -76,6 +76,7 @@ def _data_page(
         "retention": format_retention(days),
         "result_retention": format_result_retention(settings.RESULT_RETENTION_HOURS, days),
         "list_retention": format_days(settings.LIST_RETENTION_DAYS),
+        "mailbox_checks": settings.PROBE_MAILBOX_CHECKS,
         "retention_sentence": retention_sentence(days),
         "days_form": days_form or LogDaysForm(request.account),
         "address_form": address_form or AddressForm(),
