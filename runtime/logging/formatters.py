@@ -23,8 +23,8 @@ current_account_id: ContextVar[str] = ContextVar("current_account_id", default=N
 
 # Links that give access, and API keys, even mistyped or without prefix.
 _SECRETS = re.compile(
-    r"(/accounts/(?:invitations|password/reset/key)/|(?i:svc.?live.?))[^/\s'\"\\]+"
-    r"|[0-9A-Za-z]{38,}"
+    r"(/accounts/(?:invitations|password/reset/key)/|/reference/opt-out/|(?i:svc.?live.?))"
+    r"[^/\s'\"\\]+|[0-9A-Za-z]{38,}"
 )
 _values = re.compile(r"(?!)")
 _UNPRINTABLE = re.compile(
