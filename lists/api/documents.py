@@ -13,33 +13,13 @@ def list_document(address_list: AddressList) -> Document:
     is_read = address_list.phase not in UNREAD
     error = {"code": address_list.error_code, "message": address_list.error_message}
     hold = address_list.hold
-    mailboxes: Document = {}
-    check: Document = {}
-    if settings.PROBE_MAILBOX_CHECKS:
-        check = {"check": Check.MAILBOX if address_list.checks_mailboxes else Check.DNS}
-        mailboxes = {
-            "mailboxes_checked": address_list.mailboxes_checked,
-            "mailboxes_total": address_list.mailboxes,
-        }
     return {
         "id": address_list.public_id,
         "name": address_list.name,
         "state": address_list.phase,
         "error": error if address_list.error_code else None,
         "counts": counts_document(address_list) if is_read else None,
-        "progress": {
-            "rows_read": address_list.rows,
-            "domains_checked": address_list.domains_checked,
-            "domains_total": address_list.domains,
-            "checked": address_list.checked,
-            "total": address_list.addresses,
-            **mailboxes,
-            "percent": address_list.percent_checked,
-            "seconds_left": address_list.seconds_left,
-            "rechecks": address_list.rechecks,
-            "recheck_at": address_list.recheck_at,
-            "rechecks_end_at": address_list.rechecks_end_at,
-        },
+        "progress": _progress_document(address_list),
         "verdicts": address_list.verdict_counts,
         "reasons": address_list.reasons,
         "safe_to_send": address_list.safe,
@@ -51,7 +31,11 @@ def list_document(address_list: AddressList) -> Document:
         "bytes": address_list.bytes,
         "column": address_list.column,
         "header": address_list.has_header,
-        **check,
+        **(
+            {"check": Check.MAILBOX if address_list.checks_mailboxes else Check.DNS}
+            if settings.PROBE_MAILBOX_CHECKS
+            else {}
+        ),
         "dedupe": address_list.dedupe,
         "recheck_unknown": address_list.rechecks_unknown,
         "metadata": address_list.metadata,
@@ -60,6 +44,26 @@ def list_document(address_list: AddressList) -> Document:
         "results_at": address_list.results_at,
         "finished_at": address_list.finished_at,
         "expires_at": address_list.expires_at,
+    }
+
+
+def _progress_document(address_list: AddressList) -> Document:
+    mailboxes = {
+        "mailboxes_checked": address_list.mailboxes_checked,
+        "mailboxes_total": address_list.mailboxes,
+    }
+    return {
+        "rows_read": address_list.rows,
+        "domains_checked": address_list.domains_checked,
+        "domains_total": address_list.domains,
+        "checked": address_list.checked,
+        "total": address_list.addresses,
+        **(mailboxes if settings.PROBE_MAILBOX_CHECKS else {}),
+        "percent": address_list.percent_checked,
+        "seconds_left": address_list.seconds_left,
+        "rechecks": address_list.rechecks,
+        "recheck_at": address_list.recheck_at,
+        "rechecks_end_at": address_list.rechecks_end_at,
     }
 
 
