@@ -60,12 +60,13 @@ def _collect_answers(locked: AddressList) -> bool:
     now, pending = timezone.now(), locked.chunks.filter(pending__gt=0)
     if locked.collect_at is not None and locked.collect_at > now:
         return False
-    group = ProbeGroup.objects.get(list_id=locked.public_id)
-    if group.ends_at > now:
+    # The rows of ended groups are deleted after a day.
+    group = ProbeGroup.objects.filter(list_id=locked.public_id, ends_at__gt=now).first()
+    if group is not None:
         pending = pending.filter(pk__in=groups.find_collectable(group, _COLLECTED_SHARE))
+        locked.mailboxes_end_at = min(groups.estimate_end(group), group.ends_at)
     is_due = bool(pending.update(is_done=False))
     locked.collect_at = now + max(_COLLECT_AFTER, _COLLECT_AFTER_ADDRESS * locked.addresses)
-    locked.mailboxes_end_at = min(groups.estimate_end(group), group.ends_at)
     locked.save(update_fields=["collect_at", "mailboxes_end_at"])
     return is_due
 

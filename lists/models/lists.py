@@ -379,7 +379,7 @@ class AddressList(LeasedRow, VerdictCounts):
         for name, value in values.items():
             setattr(self, name, value)
         if self.checks_mailboxes and new in FINAL:
-            groups.follow_list(self.public_id, ends_at=now)
+            groups.follow_list(self.public_id, is_paused=False, ends_at=now)
         elif self.checks_mailboxes:
             groups.follow_list(self.public_id, is_paused=new == ListState.PAUSED)
         return True

@@ -227,6 +227,42 @@ def test_paused_list_asks_nobody(shop: Account, mail: MailServers) -> None:
     assert results_of(run(address_list)) == {"jane@shop.com": "mailbox_accepted"}
 
 
+def test_list_that_was_paused_beyond_its_time_goes_on_when_resumed(
+    shop: Account, mail: MailServers
+) -> None:
+    address_list = start(shop, ["jane@shop.com"])
+    work()
+    pause_list(address_list=address_list, actor=None)
+    with time_machine.travel(timezone.now() + timedelta(days=20)):
+        work()
+        data.delete_old_probes()
+        resume_list(address_list=address_list, actor=None)
+        assert results_of(run(address_list)) == {"jane@shop.com": "mailbox_accepted"}
+
+
+def test_list_ends_even_if_its_processes_were_away_for_days(
+    shop: Account, mail: MailServers
+) -> None:
+    address_list = start(shop, ["jane@shop.com"])
+    work()
+    with time_machine.travel(timezone.now() + timedelta(days=6)):
+        data.delete_old_probes()
+        work()
+    assert results_of(address_list) == {"jane@shop.com": "smtp_timeout"}
+    assert fresh(address_list).state == ListState.COMPLETED
+
+
+def test_checks_of_a_list_canceled_while_paused_are_deleted(
+    shop: Account, mail: MailServers
+) -> None:
+    address_list = start(shop, ["jane@shop.com"])
+    work()
+    pause_list(address_list=address_list, actor=None)
+    cancel_list(address_list=address_list, actor=None)
+    work()
+    assert not Probe.objects.exists()
+
+
 def test_canceled_list_costs_what_it_has(shop: Account, mail: MailServers) -> None:
     address_list = start(shop)
     work()

@@ -27,6 +27,10 @@ class ProbeGroupQuerySet(models.QuerySet["ProbeGroup"]):
         open_accounts = self.filter(account__closed_at=None, account__suspended_at=None)
         return open_accounts.filter(is_paused=False, ends_at__gt=timezone.now())
 
+    def ended(self, before: datetime | None = None) -> "ProbeGroupQuerySet":
+        """Return those that ended. A paused list is given more time when it's resumed."""
+        return self.filter(is_paused=False, ends_at__lte=before or timezone.now())
+
 
 class ProbeGroup(models.Model):
     """The mailbox checks of a list, which pause and end together."""

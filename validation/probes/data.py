@@ -38,7 +38,7 @@ def delete_probes(*, account: Account) -> None:
 def delete_old_probes() -> None:
     now = timezone.now()
     delete_in_batches(Probe.objects.filter(done_at__lt=now - PROBE_RETENTION, chunk_id=None))
-    ended = ProbeGroup.objects.filter(ends_at__lt=now - PROBE_RETENTION)
+    ended = ProbeGroup.objects.ended(before=now - PROBE_RETENTION)
     delete_in_batches(Probe.objects.filter(group__in=ended))
     ended.delete()
     delete_in_batches(KnownMailbox.objects.filter(expires_at__lt=now))

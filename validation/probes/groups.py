@@ -79,9 +79,11 @@ def finish(probe: Probe, finding: Finding) -> None:
 def end_refused() -> None:
     """End checks whose hosts won't be asked for long."""
     active = ProbeGroup.objects.active()
-    for pace in _refusing():
+    for pace in _refusing().filter(is_idle=False):
         checks = Probe.objects.filter(organization=pace.organization, egress=pace.egress)
         _end(checks.filter(group__in=active), reason="server_refused_us")
+        # Until more checks are due.
+        MailHostPace.objects.filter(pk=pace.pk).update(is_idle=True)
 
 
 def _refusing() -> MailHostPaceQuerySet:
@@ -157,7 +159,7 @@ def open_group(list_id: str, account: Account) -> None:
 def delete_ended() -> bool:
     """Delete some checks of ended lists. Return False if there are none."""
     started = time.monotonic()
-    ended = ProbeGroup.objects.filter(ends_at__lte=timezone.now()).values("pk")
+    ended = ProbeGroup.objects.ended().values("pk")
     waiting = Probe.objects.waiting().filter(group__in=ended).values("pk")[:_BATCH_SIZE]
     deleted, _ = Probe.objects.filter(pk__in=waiting).delete()
     # Other processes get a turn.
