@@ -38,7 +38,7 @@ class OptOutForm(forms.Form):
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def ask_to_opt_out(request: IdentifiedRequest) -> HttpResponse:
-    """Email a link to the domain's postmaster, whoever asks."""
+    """Email a link to the domain's postmaster. The visitor isn't asked who they are."""
     _require_mailbox_checks()
     form = OptOutForm(request.POST or None)
     if not form.is_valid():
