@@ -1,33 +1,40 @@
-"""Measure 10,000 mailbox checks at 200 scripted mail hosts, at the pace that each of them allows.
+"""Measure a list of 10,000 mailboxes at 200 scripted mail hosts, each at its own pace.
 
 Of the hosts, most tell the truth. Some accept everything, some treat a control name in an unclear
 way, and some refuse everything with the words for a missing mailbox.
 """
 
-import subprocess
-import sys
+import json
 import time
 from collections import Counter
-from collections.abc import Callable
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any, NamedTuple
 
 import psutil
 
+from tests.bench.api import validate
+from tests.bench.batches import CALM_RATE, SINGLE_CALLERS
+from tests.bench.customers import make_customers
+from tests.bench.load import Address, Load, Outcome, generate, percentile
 from tests.bench.processes import cpu_seconds
 from tests.bench.table import Metric
 from tests.servers.books import fetch_number
+from tests.servers.client import ClientResponse, HttpCaller
 from tests.servers.dns import FakeDns, dns_server
 from tests.servers.keys import manage
 from tests.servers.postgres import postgres_server
-from tests.servers.product import ROOT, Product, product
+from tests.servers.product import Product, product
 from tests.servers.smtp_server import ACCEPTED, UNKNOWN, SmtpHost, smtp_server
 from tests.servers.socks_proxy import socks_proxy
 
 HOSTS, MAILBOXES = 200, 10_000
 EACH = MAILBOXES // HOSTS
-EXISTING = {f"name{number}": ACCEPTED for number in range(0, EACH, 2)}
+# With more missing names, the guard against harvesting would stop.
+EXISTING = {f"name{number}": ACCEPTED for number in range(EACH) if number % 3}
 # The hosts of each ten, and the reasons of names that exist and of those that don't.
 KINDS: dict[str, tuple[int, SmtpHost, str, str]] = {
     "honest": (7, SmtpHost(mailboxes=EXISTING), "mailbox_accepted", "mailbox_not_found"),
@@ -38,112 +45,148 @@ KINDS: dict[str, tuple[int, SmtpHost, str, str]] = {
     ),
     "wall": (1, SmtpHost(mailboxes={}, other=UNKNOWN), "server_refused_us", "server_refused_us"),
 }
-TIME_LIMIT, STARTED_SHARE = 600, 0.1
-
-_START = """
-from accounts.engine import get_engine
-from accounts.models import Account
-from credits.models import Wallet
-from engine import as_pending
-from validation.charging.settlement import Validation
-from validation.probes.assessment import assess
-from validation.probes.settlement import start_probe
-from validation.request_log.writer import Caller
-account = Account.objects.get()
-Wallet.objects.filter(account=account).update(balance=1_000_000)
-for number in range({each}):
-    for host in range({hosts}):
-        email = f"name{{number}}@shop{{host}}.com"
-        finding = get_engine().check(email)
-        caller = Caller(account, None, "bench")
-        validation = Validation(caller, email, as_pending(finding), False, 1)
-        start_probe(validation, assess(finding, account))
+_KINDS_OF_TEN = [kind for kind, (number, *_) in KINDS.items() for _ in range(number)]
+ROUNDS, SECONDS, WAKE_SECONDS = 5, 4.0, 6.0
+TIME_LIMIT = 600
+# Those that are to be asked again later count, too.
+_ASKED = "SELECT COUNT(*) FROM validation_probe WHERE done_at IS NOT NULL OR tries > 0"
+_PLANS = """
+from credits.models import Plan, Subscription
+Plan.objects.update(list_addresses=10_000_000)
+Subscription.objects.update(plan=Plan.objects.get(code="starter"))
 """
-_REASONS = """
-from validation.models import Probe
-from validation.models import LogEntry
-for probe in Probe.objects.exclude(done_at=None):
-    print(probe.domain, probe.result_id, probe.reason)
-"""
-_DONE = "SELECT COUNT(*) FROM validation_probe WHERE done_at IS NOT NULL OR tries > 0"
 
 
-def measure(print_progress: Callable[[str], None]) -> list[Metric]:
-    kinds = [kind for kind, (number, *_) in KINDS.items() for _ in range(number)]
-    kind_of = {host: kinds[host % len(kinds)] for host in range(HOSTS)}
-    addresses = {host: f"127.11.{host // 250}.{host % 250 + 1}" for host in range(HOSTS)}
+class Site(NamedTuple):
+    running: Product
+    # Of the customer with a list, and of the one with single calls.
+    secrets: list[str]
+
+    @property
+    def prober(self) -> psutil.Process:
+        children = psutil.Process(self.running.process.pid).children(recursive=True)
+        return next(child for child in children if "run_probes" in child.cmdline())
+
+    def call(self, method: str, path: str, **body: object) -> Any:
+        response = self.send(method, path, json.dumps(body) if body else "")
+        if response.status >= 300:
+            raise RuntimeError(response.text)
+        return response.document
+
+    def send(self, method: str, path: str, body: str = "") -> ClientResponse:
+        # The server closes connections that are idle for as long as a round takes.
+        return HttpCaller(self.running, self.secrets[0]).call(method, path, body)
+
+
+@contextmanager
+def site() -> Iterator[Site]:
     dns = FakeDns()
+    dns.add_mail_domain("single.com")
+    addresses = {host: f"127.11.0.{host + 1}" for host in range(HOSTS)}
     with ExitStack() as stack:
-        server = stack.enter_context(
-            smtp_server({addresses[host]: KINDS[kind_of[host]][1] for host in range(HOSTS)})
-        )
+        hosts = {address: KINDS[_kind_of(host)][1] for host, address in addresses.items()}
+        server = stack.enter_context(smtp_server(hosts))
         proxy = stack.enter_context(socks_proxy())
         proxy.port = server.port
         for host, address in addresses.items():
-            public = f"8.9.{host // 250}.{host % 250 + 1}"
-            dns.add_mail_domain(f"shop{host}.com", f"mx.host{host}.com", public)
-            proxy.redirects[public] = address
+            dns.add_mail_domain(f"shop{host}.com", f"mx.host{host}.com", f"8.9.0.{host + 1}")
+            proxy.redirects[f"8.9.0.{host + 1}"] = address
         folder = Path(stack.enter_context(TemporaryDirectory(prefix="bench-")))
-        site = stack.enter_context(
+        running = stack.enter_context(
             product(
                 folder,
                 DATABASE_URL=stack.enter_context(postgres_server()).url,
                 DNS_RESOLVERS=stack.enter_context(dns_server(dns)),
+                LIST_PROCESSES="1",
                 PROBE_MAILBOX_CHECKS="on",
                 PROBE_DOMAIN="probe.example",
                 PROBE_PROXY=proxy.url(),
-                PROBE_PROCESSES="0",
             )
         )
-        manage(site, "shell", "--no-imports", "-c", _START.format(each=EACH, hosts=HOSTS))
-        print_progress("The checks wait.")
-        return _ask(site, kind_of)
+        secrets = make_customers(running, accounts=2)["paid"]
+        manage(running, "shell", "--no-imports", "-c", _PLANS)
+        yield Site(running, secrets)
 
 
-def _ask(site: Product, kind_of: dict[int, str]) -> list[Metric]:
-    started = time.monotonic()
-    with subprocess.Popen(
-        [sys.executable, "manage.py", "run_probes"], cwd=ROOT, env=site.process_environment
-    ) as process:
-        memory = psutil.Process(process.pid).memory_info
-        try:
-            early = 0.0
-            while (done := fetch_number(site, _DONE)) < MAILBOXES:
-                if not early and done > STARTED_SHARE * MAILBOXES:
-                    early = memory().rss / 1e6
-                if time.monotonic() - started > TIME_LIMIT:
-                    raise TimeoutError
-                time.sleep(0.2)
-            seconds, late = time.monotonic() - started, memory().rss / 1e6
-            cpu = cpu_seconds([process.pid])
-        finally:
-            process.terminate()
-    wrong, counts = _compare(site, kind_of)
+def measure(executor: Executor, print_progress: Callable[[str], None]) -> list[Metric]:
+    with site() as found:
+        emails = [f"name{number}@shop{host}.com" for number in range(EACH) for host in range(HOSTS)]
+        created = found.call("POST", "/v1/lists", emails=emails, check="mailbox", start=True)
+        path = f"/v1/lists/{created['id']}"
+        _wait(lambda: found.call("GET", path)["progress"]["mailboxes_total"] == MAILBOXES)
+        print_progress("Mail servers are asked.")
+        early, before = found.prober.memory_info().rss / 1e6, cpu_seconds([found.prober.pid])
+        started = time.monotonic()
+        alone, during = _measure_calls(executor, found, path)
+        _wait(lambda: fetch_number(found.running, _ASKED) == MAILBOXES)
+        seconds, late = time.monotonic() - started, found.prober.memory_info().rss / 1e6
+        cpu = cpu_seconds([found.prober.pid]) - before
+        # Greylisted names would be asked again for 86 minutes.
+        found.call("POST", f"{path}/finish")
+        _wait(lambda: found.call("GET", path)["state"] == "completed")
+        counts = found.call("GET", path)["reasons"]
+        wrong = _count_wrong(found.send("GET", f"{path}/download?format=jsonl").text)
+    paused = ROUNDS * (SECONDS + 1)
     return [
-        Metric("seconds until all are asked", [seconds]),
+        Metric("seconds until all are asked", [seconds - paused]),
         Metric("wrong verdicts", [float(wrong)], at_most=0),
         Metric("found: no such mailbox", [float(counts["mailbox_not_found"])]),
         Metric("found: mailbox accepted", [float(counts["mailbox_accepted"])]),
         Metric("CPU of the process for each check, ms", [1000 * cpu / MAILBOXES]),
-        Metric("memory of the process after a tenth, MB", [early]),
+        Metric("memory of the process at the beginning, MB", [early]),
         Metric("memory of the process at the end, MB", [late]),
+        Metric(
+            "another customer's single calls: p99 during the list, relative to a paused one",
+            [
+                there.percentile(99) / here.percentile(99)
+                for here, there in zip(alone, during, strict=True)
+            ],
+            at_most=1.2,
+        ),
+        Metric("p99 while the list is paused, ms", [1000 * percentile(alone, 99)]),
+        Metric("p99 during the list, ms", [1000 * percentile(during, 99)]),
     ]
 
 
-def _compare(site: Product, kind_of: dict[int, str]) -> tuple[int, Counter[str]]:
-    """Return how many definite verdicts are wrong, and the number of each reason."""
-    lines = manage(site, "shell", "--no-imports", "-c", _REASONS).splitlines()
-    counts: Counter[str] = Counter()
-    expected: Counter[tuple[str, str]] = Counter()
-    found: Counter[tuple[str, str]] = Counter()
-    for line in lines:
-        domain, _, reason = line.split()
-        kind = kind_of[int(domain.removeprefix("shop").removesuffix(".com"))]
-        counts[reason] += 1
-        found[kind, reason] += 1
-    for kind in kind_of.values():
-        _, _, existing, missing = KINDS[kind]
-        expected[kind, existing] += len(EXISTING)
-        expected[kind, missing] += EACH - len(EXISTING)
-    # Checks that are asked again later aren't among the lines.
-    return (found - expected).total(), counts
+def _measure_calls(
+    executor: Executor, found: Site, path: str
+) -> tuple[list[Outcome], list[Outcome]]:
+    """Measure single calls in turns, while the list is paused and while it runs."""
+    address = Address("127.0.0.1", found.running.port)
+    requests = tuple(validate(number, found.secrets[1], "single.com") for number in range(50))
+    load = Load(address, requests, SINGLE_CALLERS, SECONDS, rate=CALM_RATE)
+    alone, during = [], []
+    for _ in range(ROUNDS):
+        found.call("POST", f"{path}/pause")
+        time.sleep(1)
+        alone.append(executor.submit(generate, load).result())
+        found.call("POST", f"{path}/resume")
+        time.sleep(WAKE_SECONDS)
+        during.append(executor.submit(generate, load).result())
+    return alone, during
+
+
+def _count_wrong(lines: str) -> int:
+    """Count definite verdicts that aren't those of the mailbox."""
+    wrong: Counter[str] = Counter()
+    for line in lines.splitlines():
+        result = json.loads(line)["result"]
+        name, _, domain = result["email"].partition("@")
+        host = int(domain.removeprefix("shop").removesuffix(".com"))
+        _, _, existing, missing = KINDS[_kind_of(host)]
+        expected = existing if name in EXISTING else missing
+        if result["verdict"] != "unknown" and result["reason"] != expected:
+            wrong[result["reason"]] += 1
+    return wrong.total()
+
+
+def _kind_of(host: int) -> str:
+    return _KINDS_OF_TEN[host % 10]
+
+
+def _wait(condition: Callable[[], bool]) -> None:
+    ends_at = time.monotonic() + TIME_LIMIT
+    while not condition():
+        if time.monotonic() > ends_at:
+            raise TimeoutError
+        time.sleep(0.5)
