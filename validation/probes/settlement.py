@@ -174,8 +174,11 @@ def finish(*, probe: Probe, finding: Finding) -> bool:
 
 @transaction.atomic
 def _charge(probe: Probe, validation: Validation) -> None:
-    """Raise HoldEnded if a deduction or refund took the credits, or the account was closed."""
-    if probe.hold is None or not probe.account.is_open:
+    """Raise HoldEnded if a deduction or refund took the credits, or nobody can read the result."""
+    account = probe.account
+    # Results that a response called pending have to be read later.
+    is_unreadable = probe.is_announced and not stored_results.stores_results(account)
+    if probe.hold is None or not account.is_open or is_unreadable:
         raise HoldEnded
     charge_hold(hold=probe.hold, charges=_charges(validation))
 

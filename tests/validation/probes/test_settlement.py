@@ -222,6 +222,17 @@ def test_account_that_stores_nothing_replays_a_definite_result(
     assert balance(account) == (96, 0)
 
 
+def test_result_that_can_no_longer_be_read_is_free(
+    caller: ApiClient, account: Account, owner: User, mail: MailServers
+) -> None:
+    result = check(caller, EMAIL).json()
+    assert result["smtp"]["state"] == "pending"
+    change_log_days(account=account, days=0, actor=owner, ip=None)
+    run_queue()
+    assert Probe.objects.get().reason == "check_failed"
+    assert balance(account) == (100, 0)
+
+
 def test_daily_limit_is_free_accounts_and_ends_with_the_day(
     caller: ApiClient, account: Account, owner: User, mail: MailServers
 ) -> None:
