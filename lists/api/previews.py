@@ -1,3 +1,5 @@
+from dataclasses import asdict
+
 from django.conf import settings
 
 from apikeys.request import ApiRequest
@@ -7,10 +9,11 @@ from apikeys.rest.serializers import ApiSerializer
 from lists.api.base import ListView, describe_list, refuse_unread
 from lists.api.documents import counts_document
 from lists.api.examples import RUNNING_EXAMPLE
-from lists.api.serializers import ListCountsSerializer
+from lists.api.serializers import ListCountsSerializer, SampleShareSerializer
 from lists.files.text_encoding import Confidence
-from lists.models import AddressList
+from lists.models import AddressList, ListSample
 from lists.previews import StoredPreview
+from lists.results.sample import bounce_rate_of
 
 # Shares of fewer addresses could reveal single ones.
 MIN_ADDRESSES_FOR_SHARES = 100
@@ -78,6 +81,9 @@ class ListPreviewSerializer(ApiSerializer):
     shares = PreviewSharesSerializer(
         allow_null=True, help_text="Shares of the valid addresses, from 0 to 1"
     )
+    bounce_rate = SampleShareSerializer(
+        allow_null=True, help_text="The projected bounce rate of the list's sample, if it has one"
+    )
     price = PreviewPriceSerializer(help_text="The price. Unknown results are free")
 
     examples = {
@@ -107,6 +113,7 @@ class ListPreviewSerializer(ApiSerializer):
                 "role_account": 0.0371,
                 "top_domains": [{"domain": "mailbox.test", "share": 0.4127}],
             },
+            "bounce_rate": {"share": 0.1061, "low": 0.0704, "high": 0.1567},
             "price": {
                 "at_most": 48_120,
                 **(
@@ -136,6 +143,7 @@ class PreviewView(ListView):
         if not address_list.was_parsed:
             raise address_list.invalid_state("The list ended before its rows were counted.")
         preview = StoredPreview.of(address_list)
+        sample = ListSample.objects.filter(list=address_list, is_done=True).first()
         file, mailboxes = preview.file, {}
         if settings.PROBE_MAILBOX_CHECKS:
             mailboxes = {
@@ -158,6 +166,7 @@ class PreviewView(ListView):
             "counts": counts_document(address_list),
             "extractable": preview.extractable,
             "shares": _shares(address_list, preview),
+            "bounce_rate": asdict(bounce_rate_of(sample)) if sample else None,
             "price": {"at_most": address_list.price, **mailboxes},
         }
         return json_response(document)

@@ -45,6 +45,15 @@ def test_sample_has_shares_but_no_addresses(caller: ApiClient, account: Account)
     assert "@" not in response.content.decode()
 
 
+def test_sample_and_preview_project_the_bounce_rate(caller: ApiClient, account: Account) -> None:
+    made = make_ready_list(account, MIXED)
+    preview = f"/v1/lists/{made.public_id}/preview"
+    assert caller.get(preview).json()["bounce_rate"] is None
+    rate = sample(caller, made).json()["bounce_rate"]
+    assert rate == {"share": 1.0, "low": 0.9812, "high": 1.0}
+    assert caller.get(preview).json()["bounce_rate"] == rate
+
+
 def test_sample_is_free_and_in_no_log(caller: ApiClient, account: Account) -> None:
     made = make_ready_list(account, MIXED)
     balance = Wallet.objects.get(account=account).balance
