@@ -129,6 +129,9 @@ class Queues:
                 self.turns.append(turn)
                 self._start_attempt(turn)
                 has_worked = True
+                if not self._outcomes.empty():
+                    # Claims take time, in which the turns of others would end.
+                    break
         return has_worked
 
     def _start_attempt(self, turn: Turn) -> bool:
