@@ -35,6 +35,8 @@ logger = logging.getLogger(__name__)
 # Conversations with a mail organization from one egress address.
 MAX_CONNECTIONS = 2
 TURN_SECONDS, IDLE_SECONDS = 30.0, 0.25
+# An organization is mostly waiting for its pace.
+TURNS_PER_WORKER = 4
 CLAIM_INTERVAL_SECONDS, GIVE_UP_INTERVAL_SECONDS, WAKE_INTERVAL_SECONDS = 0.05, 1.0, 5.0
 # A call that comes later waits for these.
 FETCH_SIZE = 4
@@ -159,8 +161,14 @@ class ProbeQueue:
 
     def _claim(self) -> bool:
         has_worked = False
-        # Claims lock rows, so they are worth a query before.
-        while self._has_slot() and MailHostPace.objects.due().exists():
+        max_turns = TURNS_PER_WORKER * settings.PROBE_WORKERS
+        # Claims lock rows, so they are worth a query before. They take time, in which turns end.
+        while (
+            len(self.turns) < max_turns
+            and self._has_slot()
+            and not (has_worked and self._answers.qsize())
+            and MailHostPace.objects.due().exists()
+        ):
             pace = MailHostPace.objects.claim()
             if pace is None:
                 break

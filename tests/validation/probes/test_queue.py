@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from django.utils import timezone
+from pytest_django import Settings
 
 from accounts.models import Account
 from accounts.services import open_account
@@ -249,3 +250,17 @@ def test_checks_of_a_stopped_list_are_not_due(
     assert turn.next_probe() is None
     turn.release()
     assert MailHostPace.objects.get().is_idle
+
+
+def test_process_takes_no_more_organizations_than_it_can_ask(
+    account: Account, mail: MailServers, settings: Settings
+) -> None:
+    settings.PROBE_WORKERS = 2
+    for number in range(20):
+        add_probe(account, organization=f"shop{number}.com")
+    queue = ProbeQueue()
+    queue.step(is_stopping=False)
+    assert 0 < len(queue.turns) <= 8
+    while queue.turns:
+        queue.step(is_stopping=True)
+        queue.wait(0.05)
