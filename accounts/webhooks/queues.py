@@ -17,7 +17,8 @@ from gevent.queue import Empty, Queue
 
 from accounts.models import Delivery, WebhookEndpoint
 from accounts.webhooks.delivery import store_outcome
-from accounts.webhooks.metrics import attempts
+from accounts.webhooks.fan_out import number_events
+from accounts.webhooks.metrics import attempts, measure_if_due
 from accounts.webhooks.sending import Outcome, send
 
 logger = logging.getLogger(__name__)
@@ -68,14 +69,16 @@ class Queues:
         self._outcomes: Queue = Queue()
         self._claims_at = 0.0
 
-    def wait_for_outcome(self, seconds: float) -> None:
+    def wait(self, seconds: float) -> None:
         with suppress(Empty):
             self._outcomes.peek(timeout=seconds)
 
     def step(self, *, is_stopping: bool) -> bool:
-        """Store outcomes, claim endpoints and start attempts. Return whether there was work."""
+        """Return whether there was work."""
+        measure_if_due()
         has_worked = self._store_outcomes()
         if not is_stopping:
+            has_worked |= number_events() > 0
             if time.monotonic() >= self._claims_at:
                 self._claims_at = time.monotonic() + CLAIM_INTERVAL_SECONDS
                 has_worked |= self._claim_endpoints()

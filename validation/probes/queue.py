@@ -27,7 +27,7 @@ from validation.models import MailHostPace, Probe, ProbeGroup
 from validation.models.probes import ProbeQuerySet
 from validation.probes import groups
 from validation.probes.asking import Answer, Question, converse, give_up, prepare, remember
-from validation.probes.metrics import conversations
+from validation.probes.metrics import conversations, measure_if_due
 from validation.probes.settlement import finish, postpone
 
 logger = logging.getLogger(__name__)
@@ -132,7 +132,8 @@ class ProbeQueue:
             self._answers.peek(timeout=min(seconds, max(0.001, starts_at - time.monotonic())))
 
     def step(self, *, is_stopping: bool) -> bool:
-        """Store answers, claim paces and start conversations. Return whether there was work."""
+        """Return whether there was work."""
+        measure_if_due()
         has_worked = self._store_answers()
         if not is_stopping:
             now = time.monotonic()

