@@ -3,6 +3,8 @@
 The unique source of each ledger entry makes repeating it harmless.
 """
 
+from functools import partial
+
 from django.db import transaction
 from django.utils.crypto import get_random_string
 
@@ -63,7 +65,9 @@ def post_entry(
 
 
 @transaction.atomic
-def grant(
+def _change_balance(
+    kind: EntryKind,
+    action: str,
     *,
     account: Account,
     amount: int,
@@ -73,39 +77,17 @@ def grant(
     ip: str | None = None,
 ) -> bool:
     """Return False if the form was submitted before."""
-    source = f"grant:{account.public_id}:{form_token or get_random_string(32)}"
-    is_new = post_entry(
-        account=account,
-        kind=EntryKind.GRANT,
-        amount=amount,
-        source=source,
-        actor=actor,
-        reason=reason,
-    )
-    if is_new:
-        audit.record(account, actor, "credits.granted", f"{amount:,}: {reason}", ip)
-    return is_new
-
-
-@transaction.atomic
-def deduct(
-    *,
-    account: Account,
-    amount: int,
-    reason: str,
-    actor: User | None,
-    form_token: str | None = None,
-    ip: str | None = None,
-) -> bool:
-    """Return False if the form was submitted before."""
-    source = f"deduct:{account.public_id}:{form_token or get_random_string(32)}"
-    kind = EntryKind.DEDUCT
+    source = f"{kind}:{account.public_id}:{form_token or get_random_string(32)}"
     is_new = post_entry(
         account=account, kind=kind, amount=amount, source=source, actor=actor, reason=reason
     )
     if is_new:
-        audit.record(account, actor, "credits.deducted", f"{amount:,}: {reason}", ip)
+        audit.record(account, actor, action, f"{amount:,}: {reason}", ip)
     return is_new
+
+
+grant = partial(_change_balance, EntryKind.GRANT, "credits.granted")
+deduct = partial(_change_balance, EntryKind.DEDUCT, "credits.deducted")
 
 
 @transaction.atomic

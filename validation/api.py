@@ -76,17 +76,43 @@ MAILBOX_CHECKS = (
 MAILBOX_EXAMPLES = {"Pending mailbox check": pending_result()} if MAILBOX_CHECKS else {}
 
 
-class ValidateView(ApiView):
+class ValidationView(ApiView):
+    """Charge for the results of one address or a batch."""
+
     account_relations = ("wallet",)
     uses_account_slots = False
     billing_classes = [HasCredits]
 
     caller: Caller
-    email: str
     idempotency_key: str | None
     # Of a mailbox check. Null: only the DNS is asked.
     timeout_seconds: int | None
     replay: ValidationResponse | None = None
+
+    @property
+    def check(self) -> Check:
+        return Check.DNS if self.timeout_seconds is None else Check.MAILBOX
+
+    def read_options(self, document: dict[str, object]) -> None:
+        self.idempotency_key = read_idempotency_key(self.request)
+        self.timeout_seconds = read_mailbox_check(document)
+        if self.check == Check.MAILBOX and not settings.PROBE_MAILBOX_CHECKS:
+            raise ApiError("mailbox_checks_unavailable", param="check")
+        call = self.request.call
+        self.caller = Caller(call.key.account, call.key, call.request_id)
+
+    def find_replay(self) -> None:
+        if self.idempotency_key is not None:
+            self.replay = self.load_replay(self.idempotency_key)
+        if self.replay is not None:
+            self.request.call.price = 0
+
+    def load_replay(self, idempotency_key: str) -> ValidationResponse | None:
+        raise NotImplementedError
+
+
+class ValidateView(ValidationView):
+    email: str
 
     def prepare(self) -> None:
         document = read_object(self.request)
@@ -96,32 +122,20 @@ class ValidateView(ApiView):
             if isinstance(document.get("email", document.get("emails")), list):
                 error.message += " For several addresses, use POST /v1/validate/batch."
             raise
-        self.idempotency_key = read_idempotency_key(self.request)
-        self.timeout_seconds = read_mailbox_check(document)
         # Where mailbox checks are off, `check` is accepted, but not offered.
         offered = CHECK_FIELDS if settings.PROBE_MAILBOX_CHECKS else ()
         others = {name: document[name] for name in document if name not in CHECK_FIELDS}
         refuse_unknown_fields(others, "email", *offered)
-        if self.check == Check.MAILBOX and not settings.PROBE_MAILBOX_CHECKS:
-            raise ApiError("mailbox_checks_unavailable", param="check")
-        call = self.request.call
-        self.caller = Caller(call.key.account, call.key, call.request_id)
-        call.price = services.price_of(self.email, self.check)
+        self.read_options(document)
+        self.request.call.price = services.price_of(self.email, self.check)
 
-    @property
-    def check(self) -> Check:
-        return Check.DNS if self.timeout_seconds is None else Check.MAILBOX
-
-    def find_replay(self) -> None:
-        if self.idempotency_key is not None:
-            self.replay = services.find_replay(
-                caller=self.caller,
-                idempotency_key=self.idempotency_key,
-                email=self.email,
-                check=self.check,
-            )
-        if self.replay is not None:
-            self.request.call.price = 0
+    def load_replay(self, idempotency_key: str) -> ValidationResponse | None:
+        return services.find_replay(
+            caller=self.caller,
+            idempotency_key=idempotency_key,
+            email=self.email,
+            check=self.check,
+        )
 
     @describe(
         "validate",
