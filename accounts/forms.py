@@ -11,7 +11,7 @@ from django.utils import timezone
 from django.utils.crypto import get_random_string
 
 from accounts.date_display import current_zone, zone_choices
-from accounts.events.types import EventType, types_by_name
+from accounts.events.types import EventType, offered_types, types_by_name
 from accounts.models import Account, Delivery, User
 from accounts.models.webhooks import DeliveryState
 from accounts.roles import Role
@@ -146,7 +146,7 @@ class WebhookForm(forms.Form):
     @property
     def type_groups(self) -> list[tuple[str, list[EventType]]]:
         """Group what can be chosen, such as "Credits". Test events need no choice."""
-        types = [each for name, each in types_by_name().items() if name != "webhook.test"]
+        types = [each for each in offered_types() if each.name != "webhook.test"]
         groups = groupby(types, lambda each: each.name.partition(".")[0].capitalize())
         return [(name, list(group)) for name, group in groups]
 

@@ -96,8 +96,7 @@ class ValidationView(ApiView):
     def read_options(self, document: dict[str, object]) -> None:
         self.idempotency_key = read_idempotency_key(self.request)
         self.timeout_seconds = read_mailbox_check(document)
-        if self.check == Check.MAILBOX and not settings.PROBE_MAILBOX_CHECKS:
-            raise ApiError("mailbox_checks_unavailable", param="check")
+        refuse_unavailable(self.check)
         call = self.request.call
         self.caller = Caller(call.key.account, call.key, call.request_id)
 
@@ -189,6 +188,11 @@ def read_mailbox_check(document: dict[str, object]) -> int | None:
         message = f"timeout_s must be a number from 1 to {MAX_TIMEOUT_SECONDS}."
         raise invalid_field("timeout_s", message)
     return seconds
+
+
+def refuse_unavailable(check: str | None) -> None:
+    if check == Check.MAILBOX and not settings.PROBE_MAILBOX_CHECKS:
+        raise ApiError("mailbox_checks_unavailable", param="check")
 
 
 def validation_response(response: ValidationResponse) -> ApiResponse:

@@ -1,3 +1,5 @@
+from django.conf import settings
+
 from accounts.events.types import EventType, integer, text
 from engine import Verdict
 from validation.models import Feedback
@@ -23,4 +25,5 @@ CHECK_COMPLETED = EventType(
         "reason": text("The main reason for the verdict", "mailbox_accepted"),
         "credits": integer("Credits charged", 2),
     },
+    is_offered=settings.PROBE_MAILBOX_CHECKS,
 )

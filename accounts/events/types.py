@@ -22,6 +22,8 @@ class EventType:
     data: Mapping[str, Property]
     # Whether an email reports it too, which accounts can turn off.
     is_emailed: bool = False
+    # False for what the operator has turned off. Earlier events stay readable.
+    is_offered: bool = True
 
     @property
     def example(self) -> dict[str, object]:
@@ -30,6 +32,10 @@ class EventType:
 
 # The one table: config/hooks.py.
 event_types = Hook[EventType]("EVENT_TYPES")
+
+
+def offered_types() -> list[EventType]:
+    return [event_type for event_type in event_types if event_type.is_offered]
 
 
 @cache

@@ -1,6 +1,6 @@
 """Describe each type of event as a webhook of the OpenAPI document."""
 
-from accounts.events.types import event_types
+from accounts.events.types import offered_types
 from apikeys.events.serializers import EVENT_EXAMPLE
 from apikeys.rest.openapi import Node
 
@@ -14,7 +14,7 @@ def add_webhooks(result: Node, **_: object) -> Node:
     """Add each type's webhook and schema. drf-spectacular calls this as a postprocessing hook."""
     schemas, result["webhooks"] = result["components"]["schemas"], {}
     event = schemas["Event"]
-    for one in event_types:
+    for one in offered_types():
         words = one.name.replace(".", "_").split("_")
         name = f"{''.join(map(str.title, words))}Event"
         fields = {

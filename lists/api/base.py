@@ -18,6 +18,7 @@ from lists.models import AddressList, ListChunk, ParsedList
 from lists.models.states import UNREAD, ListState
 from runtime.http.url_converters import PublicId
 from runtime.json_text import render_json
+from validation.api import refuse_unavailable
 from validation.models import Check
 
 LIST_ID = OpenApiParameter(
@@ -74,8 +75,7 @@ def take_check(values: dict[str, Any]) -> dict[str, Any]:
     check = values.pop("check")
     if not isinstance(check, str) or check not in list(Check):
         raise invalid_field("check", f"check must be one of {', '.join(Check)}.")
-    if check == Check.MAILBOX and not settings.PROBE_MAILBOX_CHECKS:
-        raise ApiError("mailbox_checks_unavailable", param="check")
+    refuse_unavailable(check)
     return {"checks_mailboxes": check == Check.MAILBOX}
 
 

@@ -8,7 +8,7 @@ from django.conf import settings
 from django.template.loader import render_to_string
 from django.utils.text import get_text_list
 
-from accounts.events.types import event_types
+from accounts.events.types import offered_types
 from accounts.webhooks.data import EVENT_RETENTION
 from accounts.webhooks.sending import ERRORS
 from accounts.webhooks.services import MAX_ATTEMPTS, MAX_REPLAYS, MAX_TESTS, MAX_WEBHOOKS
@@ -143,7 +143,7 @@ def _facts() -> dict[str, object]:
         "feedback_operation": find_operation("send-feedback"),
         "event_operation": find_operation("show-event"),
         "webhook_operation": find_operation("create-webhook"),
-        "event_types": lambda: [(one, reference.describe_event(one)) for one in event_types],
+        "event_types": lambda: [(one, reference.describe_event(one)) for one in offered_types()],
         "full_response": lambda: _format_json(sandbox_result(FULL_RESULT_WORD)),
         "mistyped": lambda: _format_json(mistyped_result()),
         "mistakes": SYNTAX_MESSAGES.items(),

@@ -362,6 +362,10 @@ def test_lists_without_mailbox_checks_say_so(account: Account, caller: ApiClient
     body = {"emails": ["jane@shop.com"], "check": "mailbox"}
     refused = caller.call("POST", "/v1/lists", json.dumps(body).encode())
     assert (refused.status_code, error_code(refused)) == (400, "mailbox_checks_unavailable")
+    refused = caller.call(
+        "POST", "/v1/lists?check=mailbox", b"jane@shop.com", content_type="text/csv"
+    )
+    assert error_code(refused) == "mailbox_checks_unavailable"
     body["check"] = "dns"
     created = caller.call("POST", "/v1/lists", json.dumps(body).encode())
     assert created.status_code == 201

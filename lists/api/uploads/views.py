@@ -51,6 +51,7 @@ from lists.uploads import services
 from lists.uploads.limits import count_addresses
 from lists.uploads.options import DEFAULT_OPTIONS, ListOptions
 from lists.uploads.sources import JSON_TYPE
+from validation.api import refuse_unavailable
 
 _UNSUPPORTED = f"Send the list as one of {', '.join(CREATE_REQUEST)}."
 
@@ -122,6 +123,7 @@ class UploadView(IdempotentView, ListsView):
         if not self.content:
             raise ApiError("invalid_field", "The body is empty. Send the bytes of the file.")
         content_type = self.request.META.get("CONTENT_TYPE", "")
+        refuse_unavailable(self.request.query_params.get("check"))
         chosen = FileQuery.parse_query(self.request)
         chosen |= take_check(chosen)
         self.chosen = ListOptions(content_type=content_type, **chosen)

@@ -34,3 +34,4 @@ def test_description_offers_mailbox_checks_only_where_they_are_on(
     assert ("mailbox" in operation["description"]) is is_on
     summaries = {example["summary"] for example in examples.values()}
     assert ("Pending mailbox check" in summaries) is is_on
+    assert ("check.completed" in document["webhooks"]) is is_on
