@@ -4,6 +4,10 @@ import re
 from collections.abc import Iterable
 
 _SPF = re.compile(r"v=spf1( +.*)?", re.IGNORECASE | re.DOTALL)
+# RFC 7208, 4.6.1 and 12: any modifier, but no other mechanism.
+_TERM = re.compile(
+    r"[a-z][\w.-]*=.*|[-+?~]?(all|(a|mx)([:/].+)?|ptr(:.+)?|(include|exists|ip4|ip6):.+)", re.ASCII
+)
 _NAME = re.compile(r"(?=.{1,250}$)([a-z0-9_-]{1,63}\.)+[a-z0-9-]{1,63}\.?")
 
 
@@ -42,4 +46,6 @@ def _mechanisms(terms: list[str]) -> list[str]:
 def _spf_terms(texts: Iterable[str]) -> list[str] | None:
     records = [text for text in texts if _SPF.fullmatch(text)]
     # RFC 7208, 4.5: several records are an error.
-    return records[0].lower().split()[1:] if len(records) == 1 else None
+    terms = records[0].lower().split()[1:] if len(records) == 1 else None
+    # RFC 7208, 4.6: so is one wrong term, after -all, too.
+    return terms if terms is not None and all(map(_TERM.fullmatch, terms)) else None

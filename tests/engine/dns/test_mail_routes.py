@@ -229,6 +229,17 @@ def test_mx_records_are_sorted_by_preference(engine: Engine, fake_dns: FakeDns) 
         (["v=spf1 -all a"], "denies_all"),
         (["v=spf1x", "v=spf1y", "v=spf1z", "v=spf12", "v=spf1 mx -all"], "strict"),
         (["v=spf1 redirect=%{i}.elsewhere.com"], "soft"),
+        (["v=spf1 a:mail.shop.com/24//64 mx/24 ptr exists:%{i}.shop.com -all"], "strict"),
+        (["v=spf1 +ip4:8.8.8.8 ?ip6:2606:4700::/32 ~include:_spf.elsewhere.com -all"], "strict"),
+        (["v=spf1 mx exp=why.shop.com x-owner_1.2=jane ip4=8.8.8.8 -all"], "strict"),
+        (["v=spf1 mx ip:8.8.8.8 -all"], "none"),
+        (["v=spf1 mx ipv4:8.8.8.8 -all"], "none"),
+        (["v=spf1 include: _spf.elsewhere.com -all"], "none"),
+        (["v=spf1 mx -all 8.8.8.8"], "none"),
+        (["v=spf1 mx -all;"], "none"),
+        (["v=spf1 mx -x=y -all"], "none"),
+        (["v=spf1 mxx redirect=_spf.elsewhere.com"], "none"),
+        (["v=spf1 redirect=_spf.wrong.com"], "none"),
     ],
 )
 def test_spf_policy_is_classified(
@@ -237,6 +248,7 @@ def test_spf_policy_is_classified(
     fake_dns.add_mail_domain("shop.com")
     fake_dns.add_records("_spf.elsewhere.com", TXT='"v=spf1 mx -all"')
     fake_dns.add_records("_spf.parked.com", TXT='"v=spf1 -all"')
+    fake_dns.add_records("_spf.wrong.com", TXT='"v=spf1 mx spf.wrong.com -all"')
     if spf:
         fake_dns.add_records("shop.com", TXT=[f'"{text}"' for text in spf])
     assert engine.check("jane@shop.com").document()["domain_auth"]["spf"] == expected
