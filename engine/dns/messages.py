@@ -150,6 +150,9 @@ def _follow_cnames(
         aliases = (record for record in answers if record.type == _TYPES["CNAME"])
         alias = next((record for record in aliases if record.name == name.lower()), None)
         if alias is None:
+            if answers and not ttls and all(record.name != name.lower() for record in answers):
+                # All belong to other names.
+                return FAILURE
             return _read_negative(wire, name, ttls, authority, is_nxdomain=is_nxdomain)
         ttls.append(alias.ttl)
         name = read_name(wire, alias.start)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+import dns.flags
 import dns.message
 import dns.rcode
 import dns.rdatatype
@@ -52,6 +53,27 @@ def with_unrelated_records(query: dns.message.Message) -> dns.message.Message:
     return message
 
 
+def with_foreign_records(query: dns.message.Message) -> dns.message.Message:
+    message = dns.message.make_response(query)
+    message.flags |= dns.flags.RA
+    message.answer.append(dns.rrset.from_text("other.com.", 60, "IN", "MX", "1 mx.other.com."))
+    message.answer.append(dns.rrset.from_text("alias.com.", 60, "IN", "CNAME", "shop.com."))
+    message.authority.append(dns.rrset.from_text("com.", 60, "IN", "SOA", "a. b. 1 2 3 4 60"))
+    return message
+
+
+def with_foreign_records_and_nxdomain(query: dns.message.Message) -> dns.message.Message:
+    message = with_foreign_records(query)
+    message.set_rcode(dns.rcode.NXDOMAIN)
+    return message
+
+
+def with_record_of_another_type(query: dns.message.Message) -> dns.message.Message:
+    message = with_foreign_records(query)
+    message.answer.append(dns.rrset.from_text("SHOP.com.", 60, "IN", "TXT", '"hello"'))
+    return message
+
+
 def with_other_id(query: dns.message.Message) -> bytes:
     wire = bytearray(dns.message.make_response(query).to_wire())
     wire[0] ^= 0xFF
@@ -69,6 +91,9 @@ def with_other_id(query: dns.message.Message) -> bytes:
         (reply_with_code(dns.rcode.BADVERS), "dns_failure"),
         (referral, "dns_failure"),
         (contradiction, "dns_failure"),
+        (with_foreign_records, "dns_failure"),
+        (with_foreign_records_and_nxdomain, "dns_failure"),
+        (with_record_of_another_type, "no_mail_server"),
         (silence, "dns_timeout"),
         (with_other_name, "dns_timeout"),
         (with_other_id, "dns_timeout"),
