@@ -40,7 +40,7 @@ def find_mail_route(
     scope, `accepts_mail` means that mail has a destination.
     """
     budget = MessageBudget(scope.max_messages)
-    deadline = resolver.clock() + resolver.seconds
+    deadline = resolver.clock() + resolver.lookup_seconds()
     with slots.acquire(find_owner(domain), resolver.seconds) as is_acquired:
         if not is_acquired:
             return MailRoute(problem="dns_timeout", sent_queries=True)

@@ -1,3 +1,4 @@
+import logging
 import math
 import time
 from collections import Counter, deque
@@ -15,9 +16,14 @@ from engine.dns.transport.exchange import Exchange
 from engine.dns.transport.servers import Server, parse_server, system_servers
 from engine.dns.trust import ResolverTrust
 
+logger = logging.getLogger(__name__)
+
 MIN_CACHE_SECONDS, MAX_CACHE_SECONDS = 5.0, 3600.0
 FAILURE_CACHE_SECONDS = 5.0
 _TIMEOUT_PENALTY_SECONDS = 30.0
+# After so many lookups without a reply, further ones have a share of the time, enough to query two
+# servers once. One a minute has all of it, as a resolver may be slow when it returns.
+_MAX_SILENT_LOOKUPS, _SILENT_TIMEOUT_SHARE, _PATIENCE_INTERVAL = 3, 1 / 4, 60.0
 CACHE_SIZE = 4_000
 _MAX_REPLY_TIMES = 10_000
 _INCONCLUSIVE = {Outcome.FAILURE, Outcome.TIMEOUT, Outcome.OVER_BUDGET}
@@ -65,7 +71,9 @@ class Resolver:
         self._servers = [parse_server(text) for text in servers] if servers else None
         self.edns_memory = EdnsMemory(clock)
         self._timed_out_at: dict[Server, float] = {}
-        self.lagged_at = -math.inf
+        self.lagged_at = self._patient_at = -math.inf
+        # In a row. Without a lock, threads may lose a few.
+        self.silent_lookups = 0
         self.trust = ResolverTrust(self.responsive_servers, clock)
         self.trust.on_change.append(self.cache.drop_since)
 
@@ -87,6 +95,17 @@ class Resolver:
 
     def _timed_out_recently(self, server: Server) -> bool:
         return self._timed_out_at.get(server, 0) > self.clock() - _TIMEOUT_PENALTY_SECONDS
+
+    def lookup_seconds(self) -> float:
+        """Return a lookup's time limit, which is short while no server replies."""
+        # Domains with dead name servers are silent, too, but not the probes.
+        if self.silent_lookups < _MAX_SILENT_LOOKUPS or self.trust.got_reply:
+            return self.seconds
+        if self.clock() < self._patient_at:
+            return self.seconds * _SILENT_TIMEOUT_SHARE
+        self._patient_at = self.clock() + _PATIENCE_INTERVAL
+        logger.error("No resolver replies. Lookups end early until one does.")
+        return self.seconds
 
     def take_counters(self) -> QueryCounters:
         counters, self.counters = self.counters, QueryCounters()
@@ -118,6 +137,7 @@ class Lookup:
         # May send further queries.
         self.on_reply: Callable[[Query], None] = lambda _: None
         self._exchange: Exchange | None = None
+        self._got_reply = False
 
     def __enter__(self) -> Self:
         return self
@@ -130,6 +150,7 @@ class Lookup:
     ) -> None:
         if self._exchange is not None:
             self._exchange.close()
+            self._resolver.silent_lookups += not self._got_reply
         # It may refer to this object: see Exchange.close.
         del self.on_reply
 
@@ -211,6 +232,8 @@ class Lookup:
         reply = DnsReply(parsed.outcome, parsed.records, now + seconds)
         counters.replies[parsed.outcome.value] += 1
         counters.seconds.append(now - self._sent_at[query])
+        if parsed.outcome is not Outcome.OVER_BUDGET:
+            self._got_reply, self._resolver.silent_lookups = True, 0
         self.replies[query] = reply
         # OVER_BUDGET isn't about the name. Replies during a change of trust may be false.
         if parsed.outcome is not Outcome.OVER_BUDGET and self.is_consistent:

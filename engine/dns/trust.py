@@ -192,6 +192,10 @@ class ResolverTrust:
     def is_lost(self) -> bool:
         return bool(self._denial.dishonest_servers or self._fabrication.dishonest_servers)
 
+    @property
+    def got_reply(self) -> bool:
+        return self._fabrication.got_reply
+
     def start_probe(self, budget: MessageBudget, ends_at: float) -> None:
         self._fabrication.start_probe(self._servers, budget, ends_at)
 
