@@ -16,7 +16,7 @@ from engine.domain_data import StaffDomains
 from engine.verdicts.finding import Finding
 from engine.verdicts.reasons import PRECEDENCE, REASONS, VERDICT_BY_REASON, Verdict
 from engine.verdicts.score import MIN_SCORES, WEIGHTS, compute_score
-from tests.servers.dns import FakeDns, silence
+from tests.servers.dns import FakeDns, silence, wildcard
 
 pytestmark = pytest.mark.anywhere
 
@@ -110,6 +110,23 @@ def test_parked_domain_is_risky_but_accepted_for_sign_up(engine: Engine, fake_dn
     fake_dns.add_records("park-mx.above.com", A="8.8.4.4")
     finding = engine.check("jane@shop.com")
     assert (finding.verdict, finding.score, finding.accept_for_signup) == ("risky", 15, True)
+
+
+@pytest.mark.parametrize(
+    ("records", "reasons"),
+    [
+        ({"A": "64.70.19.203", "MX": "1 mail.hope-mail.com."}, ("parked",)),
+        ({"A": "45.79.222.138"}, ("no_mx_record",)),
+        ({"A": "127.0.53.53", "MX": "10 your-dns.attention.ws."}, ("unroutable_mail_server",)),
+    ],
+)
+def test_name_that_only_a_registry_wildcard_answers_is_not_deliverable(
+    engine: Engine, fake_dns: FakeDns, records: dict[str, str], reasons: tuple[str, ...]
+) -> None:
+    """As in .ws, in .ph and .vg, and in new top-level domains that warn of collisions."""
+    fake_dns.zone_behaviors["ws"] = wildcard(**records)
+    fake_dns.add_records("mail.hope-mail.com", A="64.70.19.203")
+    assert engine.check("jane@nowhere.ws").reasons == reasons
 
 
 def test_disposable_mail_host_decides_even_if_its_address_cannot_be_looked_up(
