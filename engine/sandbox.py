@@ -21,6 +21,7 @@ _REASON_BY_VERDICT = {
 _DNS = {"syntax": True, "reserved_domain": False}
 _MAIL = {**_DNS, "domain_exists": True, "accepts_mail": True, "null_mx": False}
 _SMTP = {**_MAIL, "disposable": False, "accept_all": False}
+_OF_THE_ADDRESS = ("has_tag", "machine_address")
 _SUGGESTION = "{0.local_part}@mailbox.test"
 _EVIDENCE: dict[str, tuple[str, dict[str, bool]]] = {
     "reserved_domain": ("syntax", {"syntax": True, "reserved_domain": True}),
@@ -114,7 +115,7 @@ def sandbox_finding(finding: Finding, word: str) -> Finding:
     return finding._replace(
         reasons=(reason,),
         evidence=evidence,
-        checks={**checks, "has_tag": finding.checks["has_tag"]},
+        checks={**checks, **{name: finding.checks[name] for name in _OF_THE_ADDRESS}},
         did_you_mean=_SUGGESTION.format(finding.parts) if reason == "possible_typo" else None,
         disposable_by="domain" if reason == "disposable" else None,
     )

@@ -5,6 +5,7 @@ from typing import NamedTuple
 from engine.aliases import canonical_address, split_tag, strip_plus_tag
 from engine.dns.mail_route import MailRoute
 from engine.domain_data import DisposableBy, DomainData, StaffDomains
+from engine.machine_addresses import MACHINE_DOMAINS, is_machine_mailbox
 from engine.mailbox_rules import judge_mailbox
 from engine.suggestions.suggest import suggest_domain
 from engine.syntax.parsing import AddressParts, parse_address, to_unicode
@@ -50,6 +51,7 @@ def describe_domain(
         disposable=disposable_by is not None,
         free_provider=domain in data.free_providers,
         relay=data.is_relay(domain),
+        machine_address=domain in MACHINE_DOMAINS,
     )
     suggestion = to_unicode(suggestion) if suggestion is not None else None
     registrable = data.registrable_domain(domain)
@@ -84,6 +86,7 @@ def build_finding(
         "reserved_domain": route.problem == "reserved_domain",
         "smtputf8_required": not local_part.isascii(),
         "mixed_script": is_mixed_domain(parts.domain) or is_mixed_local_part(local_part),
+        "machine_address": info.checks["machine_address"] or is_machine_mailbox(local_part),
     }
     canonical = canonical_address(local_part, parts.domain, route.provider)
     judgment = judge_mailbox(mailbox, canonical.partition("@")[0], parts.ascii_domain)

@@ -93,6 +93,7 @@ _GROUPS: dict[str, dict[str, _Wording]] = {
         ),
         "role_account": _risk_if_true("Role account", "Not a role account"),
         "no_reply": _risk_if_true("No-reply address", "Not a no-reply address"),
+        "machine_address": _info("Address made by software", "Not an address made by software"),
     },
 }
 _NOT_RUN = {
@@ -113,6 +114,7 @@ def group_checks(values: Mapping[str, bool | None]) -> list[CheckGroup]:
                 True: (wording.true, wording.if_true),
                 False: (wording.false, wording.if_false),
             }
-            checks.append(Check(name, *outcomes[values[name]]))
+            # Results of an earlier release don't have later checks.
+            checks.append(Check(name, *outcomes[values.get(name)]))
         groups.append(CheckGroup(group, sorted(checks, key=lambda c: _ORDER.index(c.state))))
     return groups

@@ -59,6 +59,11 @@ class ChecksSerializer(ApiSerializer):
     mailbox_exists = fields.Boolean("The mailbox exists", allow_null=True)
     mailbox_full = fields.Boolean("The mailbox is full", allow_null=True)
     mailbox_disabled = fields.Boolean("The mailbox is disabled", allow_null=True)
+    machine_address = fields.Boolean(
+        "Made by software and read by no person, such as `bounces+…`, `prvs=…`, `SRS0=…`, and "
+        "`…@users.noreply.github.com`. Never changes the verdict",
+        allow_null=True,
+    )
 
 
 class SyntaxProblemSerializer(ApiSerializer):

@@ -16,6 +16,7 @@ from django.db import transaction
 from django.db.models import Q, QuerySet
 
 from accounts.models import Account
+from engine import CHECKS
 from runtime.database.batches import delete_in_batches
 from runtime.database.raw_sql import BulkInsert
 from runtime.encryption import DecryptionFailed, decrypt_bytes, encrypt_bytes
@@ -130,6 +131,8 @@ def find_result(account: Account, result_id: str, *, balance: int) -> dict[str, 
     results = unpack(stored.packed) if stored else []
     document = next((result for result in results if result["id"] == result_id), None)
     if document is not None:
+        # Results of an earlier release don't have later checks.
+        document["checks"] = {**dict.fromkeys(CHECKS), **document["checks"]}
         # The balance after the charge isn't stored: the same statement computed it.
         charged, held = document["credits"]["charged"], document["credits"].get("held", 0)
         document["credits"] = {"charged": charged, "held": held, "remaining": balance}

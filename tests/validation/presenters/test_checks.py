@@ -17,6 +17,14 @@ def test_every_check_is_in_one_group() -> None:
     assert sorted(check.name for group in groups for check in group.checks) == sorted(CHECKS)
 
 
+def test_check_that_an_earlier_release_did_not_have_is_shown_as_not_run() -> None:
+    groups = group_checks({"syntax": True})
+    checks = {check.name: check.state for group in groups for check in group.checks}
+    assert checks.keys() == {*CHECKS}
+    assert checks.pop("syntax") is CheckState.PASSED
+    assert {*checks.values()} == {CheckState.NOT_RUN}
+
+
 def test_bad_checks_come_first_and_those_not_run_last() -> None:
     values = dict.fromkeys(CHECKS) | {
         "domain_exists": True,
@@ -41,6 +49,7 @@ def test_bad_checks_come_first_and_those_not_run_last() -> None:
         ("no_reply", True, CheckState.RISK, "No-reply address"),
         ("free_provider", True, CheckState.INFO, "Free email provider"),
         ("has_tag", False, CheckState.INFO, "No +tag"),
+        ("machine_address", True, CheckState.INFO, "Address made by software"),
     ],
 )
 def test_check_says_what_its_value_means(

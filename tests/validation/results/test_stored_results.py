@@ -38,6 +38,7 @@ pytestmark = pytest.mark.django_db
 
 NO_ADDRESS = "no address"
 MAX_BYTES = 600
+LATER_CHECKS = ("machine_address",)
 
 
 def get_result(caller: ApiClient, result_id: str) -> Any:
@@ -243,3 +244,13 @@ def test_result_of_another_dictionary_is_404(caller: ApiClient) -> None:
     compressed = compressor.compress(b'{"verdict":"deliverable"}') + compressor.flush()
     StoredResult.objects.update(packed=b64encode(encrypt_bytes(compressed)).decode())
     assert not is_stored(caller, result_id)
+
+
+def test_result_of_an_earlier_release_has_null_in_later_fields(caller: ApiClient) -> None:
+    returned = caller.validate("deliverable@sandbox.test").json()
+    [earlier] = stored_results.unpack(StoredResult.objects.get().packed)
+    for name in LATER_CHECKS:
+        del earlier["checks"][name]
+    StoredResult.objects.update(packed=stored_results.pack(json.dumps(earlier).encode()))
+    result = get_result(caller, returned["id"]).json()
+    assert result == {**returned, "checks": returned["checks"] | dict.fromkeys(LATER_CHECKS)}
