@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 from engine.typo_index import TypoIndex
 
 DATA_FOLDER = Path(__file__).parent / "data"
-_MIN_PHRASE_WORD, _MAX_NO_REPLY_WORDS = 3, 4
+_MIN_ROLE_WORD, _MIN_PLACEHOLDER_WORD, _MAX_NO_REPLY_WORDS = 3, 2, 4
 _SEPARATORS = re.compile(r"[-_.]+")
 DisposableBy = Literal["domain", "mx"]
 
@@ -61,6 +61,7 @@ class DomainData:
     reserved = _load_set("reserved_domains")
     role_accounts = _load_set("role_accounts")
     no_reply = _load_set("no_reply")
+    placeholders = _load_set("placeholders")
     not_typos = _load_set("not_typos")
     disposable_hosts = _load_set("disposable_hosts")
     parking_hosts = _load_set("parking_hosts")
@@ -171,18 +172,12 @@ class DomainData:
         return self._well_known_names[ascii_domain.partition(".")[0]] == 1
 
     def is_role_account(self, mailbox: str) -> bool:
-        """Return whether a mailbox, in lower case without its tag, is for a role.
+        """Return whether a mailbox, in lower case without its tag, is for a role."""
+        return _is_listed(mailbox, self.role_accounts, _MIN_ROLE_WORD)
 
-        Separators don't matter, except after initials: `p.ress` is a person.
-        """
-        if mailbox in self.role_accounts:
-            return True
-        if mailbox.isalnum():
-            return False
-        phrase = mailbox.replace(".", "").replace("-", "").replace("_", "")
-        if phrase not in self.role_accounts:
-            return False
-        return min(map(len, _SEPARATORS.split(mailbox))) >= _MIN_PHRASE_WORD
+    def is_placeholder(self, mailbox: str) -> bool:
+        """Return whether it's typed where a form requires an address, as noemail and asdf are."""
+        return _is_listed(mailbox, self.placeholders, _MIN_PLACEHOLDER_WORD)
 
     def is_no_reply(self, mailbox: str) -> bool:
         no_reply = self.no_reply
@@ -205,6 +200,16 @@ def with_parents(domain: str) -> Iterator[str]:
     while domain:
         yield domain
         domain = domain.partition(".")[2]
+
+
+def _is_listed(mailbox: str, names: frozenset[str], min_word: int) -> bool:
+    """Ignore separators, except after initials: `p.ress` is a person."""
+    if mailbox in names:
+        return True
+    if mailbox.isalnum():
+        return False
+    phrase = mailbox.replace(".", "").replace("-", "").replace("_", "")
+    return phrase in names and min(map(len, _SEPARATORS.split(mailbox))) >= min_word
 
 
 def is_below(name: str, names: frozenset[str]) -> bool:

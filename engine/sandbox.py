@@ -21,7 +21,7 @@ _REASON_BY_VERDICT = {
 _DNS = {"syntax": True, "reserved_domain": False}
 _MAIL = {**_DNS, "domain_exists": True, "accepts_mail": True, "null_mx": False}
 _SMTP = {**_MAIL, "disposable": False, "accept_all": False}
-_OF_THE_ADDRESS = ("has_tag", "machine_address")
+_OF_THE_ADDRESS = ("has_tag", "machine_address", "placeholder")
 _SUGGESTION = "{0.local_part}@mailbox.test"
 _EVIDENCE: dict[str, tuple[str, dict[str, bool]]] = {
     "reserved_domain": ("syntax", {"syntax": True, "reserved_domain": True}),

@@ -87,6 +87,7 @@ def build_finding(
         "smtputf8_required": not local_part.isascii(),
         "mixed_script": is_mixed_domain(parts.domain) or is_mixed_local_part(local_part),
         "machine_address": info.checks["machine_address"] or is_machine_mailbox(local_part),
+        "placeholder": data.is_placeholder(mailbox),
     }
     canonical = canonical_address(local_part, parts.domain, route.provider)
     judgment = judge_mailbox(mailbox, canonical.partition("@")[0], parts.ascii_domain)

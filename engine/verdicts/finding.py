@@ -12,7 +12,7 @@ CHECKS = (
     *("relay", "role_account", "no_reply", "has_tag", "reserved_domain", "smtputf8_required"),
     *("mixed_script", "accept_all", "mailbox_exists", "mailbox_full", "mailbox_disabled"),
     # Only append: the request log stores their positions.
-    "machine_address",
+    *("machine_address", "placeholder"),
 )
 _NO_CHECKS: dict[str, bool | None] = dict.fromkeys(CHECKS)
 SIGN_UP_BLOCKERS = {"disposable", "no_reply", "mixed_script"}

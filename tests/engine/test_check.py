@@ -192,6 +192,16 @@ def test_result_matches_the_documented_example(engine: Engine, fake_dns: FakeDns
     }
 
 
+@pytest.mark.parametrize("mailbox", ["Asdf", "no-email+news", "test"])
+def test_placeholder_changes_neither_verdict_nor_score(
+    engine: Engine, fake_dns: FakeDns, mailbox: str
+) -> None:
+    add_strict_domains(fake_dns, "shop.com")
+    finding = engine.check(f"{mailbox}@shop.com")
+    assert (finding.reasons, finding.score) == (("domain_accepts_mail",), 85)
+    assert finding.document()["checks"]["placeholder"] is True
+
+
 def test_reserved_domain_is_not_looked_up(engine: Engine, fake_dns: FakeDns) -> None:
     document = engine.check("jane@a.example.com").document()
     assert (document["reason"], document["evidence"]) == ("reserved_domain", "syntax")

@@ -81,6 +81,7 @@ def test_personal_mailbox_is_not_a_role_account(name: str) -> None:
 def test_no_personal_name_is_a_role_account() -> None:
     assert not DATA.role_accounts & {*NAMES}
     assert not DATA.no_reply & {*NAMES}
+    assert not DATA.placeholders & {*NAMES}
 
 
 @pytest.mark.parametrize(
@@ -106,3 +107,26 @@ def test_no_reply_mailbox_is_recognized(name: str) -> None:
 @pytest.mark.parametrize("name", ["reply", "no", "jane", "know-reply", "noreplyx", "not.a.reply"])
 def test_other_mailbox_is_not_no_reply(name: str) -> None:
     assert not DATA.is_no_reply(name)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("none", "noemail", "no-email", "no_email", "no.mail", "n/a", "test", "test123", "asdf"),
+        *("test.user", "qwerty", "123456", "aaaa", "fake-email", "your.name", "not-provided"),
+        *("sin-correo", "pasdemail", "keine.email", "nao-tem-email", "geen-email"),
+    ],
+)
+def test_placeholder_is_recognized(name: str) -> None:
+    assert DATA.is_placeholder(name)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("jane", "na", "no", "n.one", "t.est", "mail", "email", "hello", "info", "spam", "user"),
+        *("testa", "contest", "jane.test", "aa", "12", "abc-shop", "www"),
+    ],
+)
+def test_mailbox_that_people_have_is_not_a_placeholder(name: str) -> None:
+    assert not DATA.is_placeholder(name)

@@ -94,6 +94,7 @@ _GROUPS: dict[str, dict[str, _Wording]] = {
         "role_account": _risk_if_true("Role account", "Not a role account"),
         "no_reply": _risk_if_true("No-reply address", "Not a no-reply address"),
         "machine_address": _info("Address made by software", "Not an address made by software"),
+        "placeholder": _info("Placeholder for a missing address", "Not a placeholder"),
     },
 }
 _NOT_RUN = {

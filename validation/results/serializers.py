@@ -64,6 +64,11 @@ class ChecksSerializer(ApiSerializer):
         "`…@users.noreply.github.com`. Never changes the verdict",
         allow_null=True,
     )
+    placeholder = fields.Boolean(
+        "A mailbox that people type if a form requires an address, such as `none`, `noemail`, "
+        "`test`, or `asdf`. Never changes the verdict",
+        allow_null=True,
+    )
 
 
 class SyntaxProblemSerializer(ApiSerializer):

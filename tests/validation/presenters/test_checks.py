@@ -50,6 +50,7 @@ def test_bad_checks_come_first_and_those_not_run_last() -> None:
         ("free_provider", True, CheckState.INFO, "Free email provider"),
         ("has_tag", False, CheckState.INFO, "No +tag"),
         ("machine_address", True, CheckState.INFO, "Address made by software"),
+        ("placeholder", False, CheckState.INFO, "Not a placeholder"),
     ],
 )
 def test_check_says_what_its_value_means(
