@@ -6,10 +6,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import Literal, NamedTuple
 
+from engine.lookalikes import find_shape
 from engine.typo_index import TypoIndex
 
 DATA_FOLDER = Path(__file__).parent / "data"
 _MIN_ROLE_WORD, _MIN_PLACEHOLDER_WORD, _MAX_NO_REPLY_WORDS = 3, 2, 4
+_MIN_FAMOUS_NAME = 4
 _SEPARATORS = re.compile(r"[-_.]+")
 DisposableBy = Literal["domain", "mx"]
 
@@ -94,6 +96,16 @@ class DomainData:
         return TypoIndex(self.typo_targets)
 
     @cached_property
+    def _famous_by_shape(self) -> dict[str, str]:
+        famous = (*read_data_file("famous_domains").entries, *self.typo_targets)
+        # The best known wins. Short names look like many others.
+        return {
+            find_shape(domain): domain
+            for domain in reversed(famous)
+            if len(domain.partition(".")[0]) >= _MIN_FAMOUS_NAME
+        }
+
+    @cached_property
     def _well_known(self) -> frozenset[str]:
         return self.free_providers | self.relays | frozenset(self.typo_targets)
 
@@ -150,6 +162,12 @@ class DomainData:
                 is_protected = is_below(ascii_domain, self.never_disposable)
                 return None if is_protected or self.is_well_known(ascii_domain) else "mx"
         return None
+
+    def find_lookalike(self, domain: str) -> str | None:
+        """Return the famous domain whose letters look like those of this one, in Unicode."""
+        famous = self._famous_by_shape.get(find_shape(domain))
+        is_known = domain == famous or self.is_well_known(domain) or domain in self.not_typos
+        return None if is_known else famous
 
     def is_parked(self, ascii_domain: str, mail_hosts: Sequence[str]) -> bool:
         """Return whether a parking service receives the mail of another owner's domain."""

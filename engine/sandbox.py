@@ -22,7 +22,7 @@ _DNS = {"syntax": True, "reserved_domain": False}
 _MAIL = {**_DNS, "domain_exists": True, "accepts_mail": True, "null_mx": False}
 _SMTP = {**_MAIL, "disposable": False, "accept_all": False}
 _OF_THE_ADDRESS = ("has_tag", "machine_address", "placeholder")
-_SUGGESTION = "{0.local_part}@mailbox.test"
+_SUGGESTION, _LOOKALIKE_OF = "{0.local_part}@mailbox.test", "mailbox.test"
 _EVIDENCE: dict[str, tuple[str, dict[str, bool]]] = {
     "reserved_domain": ("syntax", {"syntax": True, "reserved_domain": True}),
     "domain_not_found": ("dns", {**_DNS, "domain_exists": False, "accepts_mail": False}),
@@ -117,5 +117,6 @@ def sandbox_finding(finding: Finding, word: str) -> Finding:
         evidence=evidence,
         checks={**checks, **{name: finding.checks[name] for name in _OF_THE_ADDRESS}},
         did_you_mean=_SUGGESTION.format(finding.parts) if reason == "possible_typo" else None,
+        lookalike_of=_LOOKALIKE_OF if reason == "parked" else None,
         disposable_by="domain" if reason == "disposable" else None,
     )

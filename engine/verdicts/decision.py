@@ -24,6 +24,7 @@ class DomainInfo(NamedTuple):
     checks: Mapping[str, bool | None]
     disposable_by: DisposableBy | None
     is_parked: bool
+    lookalike_of: str | None
 
 
 def describe_domain(
@@ -54,9 +55,13 @@ def describe_domain(
         machine_address=domain in MACHINE_DOMAINS,
     )
     suggestion = to_unicode(suggestion) if suggestion is not None else None
+    # Where people have mailboxes, it's their name.
+    is_unused = route.accepts_mail is False or is_parked
+    lookalike_of = data.find_lookalike(to_unicode(domain)) if is_unused else None
     registrable = data.registrable_domain(domain)
     return DomainInfo(
-        route, staff_domains, registrable, suggestion, checks, disposable_by, is_parked
+        *(route, staff_domains, registrable, suggestion, checks, disposable_by, is_parked),
+        lookalike_of,
     )
 
 
@@ -102,6 +107,7 @@ def build_finding(
         checks=checks,
         route=route,
         did_you_mean=_suggest_address(local_part, info.suggestion),
+        lookalike_of=info.lookalike_of,
         lists=data.versions,
         disposable_by=info.disposable_by,
         dns_cached=dns_cached,

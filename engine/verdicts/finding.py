@@ -43,6 +43,7 @@ class Finding(NamedTuple):
     route: MailRoute = NO_ROUTE
     syntax_problem: SyntaxProblem | None = None
     did_you_mean: str | None = None
+    lookalike_of: str | None = None
     lists: Mapping[str, str] = _NO_DATA
     disposable_by: DisposableBy | None = None
     # None if the DNS wasn't needed.
@@ -112,6 +113,7 @@ class Finding(NamedTuple):
             "safe_to_send": self.safe_to_send,
             "accept_for_signup": self.accept_for_signup,
             "did_you_mean": self.did_you_mean,
+            "lookalike_of": self.lookalike_of,
             "retry_after_s": self.retry_after_s,
             "local_part": parts and parts.local_part,
             "tag": self.tag,

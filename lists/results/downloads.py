@@ -29,7 +29,8 @@ EXTRA_COLUMNS = (
     *("reasons", "evidence", "accept_for_signup", "canonical", "local_part", "tag", "domain"),
     *("ascii_domain", "registrable_domain", "retry_after_s", "syntax_error.code", "mx.provider"),
     *("mx.gateway", "mx.ipv4", "mx.fallback", "lists.disposable_by", "account_list"),
-    *("domain_auth.spf", "domain_auth.dmarc", *(f"checks.{name}" for name in CHECKS)),
+    *("lookalike_of", "domain_auth.spf", "domain_auth.dmarc"),
+    *(f"checks.{name}" for name in CHECKS),
 )
 MAX_XLSX_ROWS = 1_048_576
 # Other requests run between pieces.

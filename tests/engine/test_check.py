@@ -156,6 +156,7 @@ DOCUMENTED_EXAMPLE = {
     "safe_to_send": False,
     "accept_for_signup": True,
     "did_you_mean": "Jane.Doe+news@gmail.com",
+    "lookalike_of": None,
     "retry_after_s": None,
     "local_part": "Jane.Doe+news",
     "tag": "news",

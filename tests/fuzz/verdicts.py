@@ -38,7 +38,7 @@ SCORES = {
 }
 WITHOUT_SYNTAX = (
     *("normalized", "canonical", "local_part", "tag", "domain", "ascii_domain"),
-    "registrable_domain",
+    *("registrable_domain", "lookalike_of"),
 )
 RISK_CHECKS = (
     *("disposable", "mixed_script", "role_account", "no_reply", "smtputf8_required"),
@@ -85,6 +85,8 @@ def _assert_derived_fields(result: dict[str, Any]) -> None:
     assert result["evidence"] in {"syntax", "dns"}
     if verdict == "deliverable":
         assert (result["evidence"], checks["accepts_mail"]) == ("dns", True)
+    if result["lookalike_of"]:
+        assert checks["accepts_mail"] is False or "parked" in result["reasons"]
     if "possible_typo" in result["reasons"]:
         assert result["did_you_mean"]
 

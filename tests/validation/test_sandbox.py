@@ -39,6 +39,7 @@ def test_every_reason_has_a_sandbox_word_with_a_consistent_result(
     assert result["accept_for_signup"] is not is_refused
     assert result["retry_after_s"] == {"dns_timeout": 60, "dns_failure": 300}.get(reason)
     assert (result["did_you_mean"] is not None) is (reason == "possible_typo")
+    assert result["lookalike_of"] == ("mailbox.test" if reason == "parked" else None)
     assert result["lists"]["disposable_by"] == ("domain" if reason == "disposable" else None)
     if reason in result["checks"]:
         assert result["checks"][reason] is True

@@ -14,7 +14,8 @@ pytestmark = pytest.mark.django_db
 FIELDS = (
     *("id", "created_at", "sandbox", "email", "normalized", "canonical", "verdict", "reason"),
     *("reasons", "score", "evidence", "safe_to_send", "accept_for_signup", "did_you_mean"),
-    *("retry_after_s", "local_part", "tag", "domain", "ascii_domain", "registrable_domain"),
+    *("lookalike_of", "retry_after_s", "local_part", "tag", "domain", "ascii_domain"),
+    "registrable_domain",
     *("checks", "syntax_error", "mx", "domain_auth", "smtp", "lists", "account_list"),
     *("duration_ms", "dns_cached", "credits"),
 )

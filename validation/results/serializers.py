@@ -190,6 +190,11 @@ class ResultSerializer(ApiSerializer):
         "Whether a sign-up form should accept the address. Offer `did_you_mean` as a correction"
     )
     did_you_mean = fields.String("Suggested correction, as a complete address", allow_null=True)
+    lookalike_of = fields.String(
+        "The famous domain that this one imitates with similar letters, as `rnicrosoft.com` "
+        "does, if it accepts no mail or is parked. Never changes the verdict",
+        allow_null=True,
+    )
     retry_after_s = fields.Integer(
         "Seconds to wait before you retry an unknown result", allow_null=True
     )

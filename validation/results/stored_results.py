@@ -131,7 +131,8 @@ def find_result(account: Account, result_id: str, *, balance: int) -> dict[str, 
     results = unpack(stored.packed) if stored else []
     document = next((result for result in results if result["id"] == result_id), None)
     if document is not None:
-        # Results of an earlier release don't have later checks.
+        # Results of an earlier release don't have later fields.
+        document.setdefault("lookalike_of", None)
         document["checks"] = {**dict.fromkeys(CHECKS), **document["checks"]}
         # The balance after the charge isn't stored: the same statement computed it.
         charged, held = document["credits"]["charged"], document["credits"].get("held", 0)
