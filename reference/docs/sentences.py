@@ -51,5 +51,6 @@ def describe_result(word: str, result: Mapping[str, object]) -> str:
         parts.append(f"`{result['reason']}`")
     if result["retry_after_s"]:
         parts.append(f"retry after {result['retry_after_s']} seconds")
-    parts += [f"with `{field}`" for field in ("did_you_mean", "syntax_error") if result[field]]
+    optional = ("did_you_mean", "lookalike_of", "syntax_error")
+    parts += [f"with `{field}`" for field in optional if result[field]]
     return ", ".join(parts)

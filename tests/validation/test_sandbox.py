@@ -87,6 +87,15 @@ def test_sandbox_words_ignore_case_and_tags(caller: ApiClient, email: str) -> No
     assert (result["checks"]["machine_address"], result["checks"]["placeholder"]) == (False, False)
 
 
+@pytest.mark.parametrize(
+    ("mailbox", "fact"), [("bounces+1", "machine_address"), ("none", "placeholder")]
+)
+def test_sandbox_shows_the_facts_of_the_mailbox(caller: ApiClient, mailbox: str, fact: str) -> None:
+    checks = caller.validate(f"{mailbox}@sandbox.test").json()["checks"]
+    facts = ("machine_address", "placeholder")
+    assert {name for name in facts if checks[name]} == {fact}
+
+
 @pytest.mark.parametrize("word", ["jane", "deliverable.not", "x+mailbox_full"])
 def test_unknown_sandbox_word_is_a_reserved_domain(caller: ApiClient, word: str) -> None:
     result = caller.validate(f"{word}@sandbox.test").json()

@@ -9,6 +9,7 @@ RESULT = {
     "reason": "role",
     "retry_after_s": None,
     "did_you_mean": None,
+    "lookalike_of": None,
     "syntax_error": None,
 }
 
@@ -36,6 +37,7 @@ def test_details_have_sample_values_unless_these_are_too_long() -> None:
         ("role", {}, "risky"),
         ("role", {"retry_after_s": 60}, "risky, retry after 60 seconds"),
         ("role", {"did_you_mean": "a@b.example"}, "risky, with `did_you_mean`"),
+        ("role", {"lookalike_of": "b.example"}, "risky, with `lookalike_of`"),
         ("role", {"syntax_error": {"code": "no_at"}}, "risky, with `syntax_error`"),
     ],
 )
