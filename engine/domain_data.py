@@ -83,6 +83,11 @@ class DomainData:
         return frozenset().union(*(file.entries for file in self._disposable_files))
 
     @cached_property
+    def disposable_names(self) -> re.Pattern[str]:
+        """Match the names of generators, which register thousands."""
+        return re.compile("|".join(read_data_file("disposable_patterns").entries))
+
+    @cached_property
     def free_providers(self) -> frozenset[str]:
         entries = frozenset(read_data_file("free_providers").entries)
         return entries - self.disposable - self.relays - self.reserved
@@ -155,7 +160,7 @@ class DomainData:
         decided = staff.are_disposable(ascii_domain)
         if decided is not None:
             return "domain" if decided else None
-        if is_below(ascii_domain, self.disposable):
+        if is_below(ascii_domain, self.disposable) or self.disposable_names.fullmatch(ascii_domain):
             return "domain"
         for host in mail_hosts:
             if is_below(host, self.disposable_hosts):

@@ -45,6 +45,23 @@ LEGITIMATE = {
 }
 
 
+@pytest.mark.parametrize(
+    ("domain", "is_disposable"),
+    [
+        ("sanguinopumail.ru", True),
+        ("psychogmails.ru", True),
+        ("phosphatidylml.ru", True),
+        ("208gmail.com", True),
+        ("schoolmail.ru", False),
+        ("xhtml.ru", False),
+        ("mail.ru", False),
+        ("hotmail.com", False),
+    ],
+)
+def test_names_of_generators_are_disposable(domain: str, is_disposable: bool) -> None:
+    assert DATA.is_disposable(domain) is is_disposable
+
+
 @pytest.mark.parametrize("name", LEGITIMATE)
 def test_legitimate_domains_are_not_disposable(name: str) -> None:
     domains = LEGITIMATE[name]

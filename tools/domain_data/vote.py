@@ -7,17 +7,28 @@
 
 import json
 from argparse import ArgumentParser, ArgumentTypeError
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
+from functools import partial
 from pathlib import Path
 
 from engine.domain_data import DATA_FOLDER, DomainData
-from tools.domain_data.archives import CURATED, PublishedList, UnknownArchive, read_archive
-from tools.domain_data.counting import elect, find_unseconded
-from tools.domain_data.exclusions import find_excluded, load_protected
+from tools.domain_data.archives import (
+    CURATED,
+    VERIFIED,
+    VERIFIED_FILE,
+    PublishedList,
+    UnknownArchive,
+    read_archive,
+)
+from tools.domain_data.counting import elect, elect_verified, find_unseconded
+from tools.domain_data.exclusions import find_excluded, is_likely, load_protected
 from tools.domain_data.measures import measure
 from tools.domain_data.update import Update, find_invalid
+
+# Between the verification and the newest list.
+MAX_AGE = timedelta(days=100)
 
 
 class InvalidVote(Exception):
@@ -54,10 +65,12 @@ def hold_vote(published: Sequence[PublishedList], data: DomainData) -> VoteResul
         raise InvalidVote(f"Add the newest and an earlier release of {CURATED}.")
     if len(newest) < 3:
         raise InvalidVote("Add at least three lists.")
+    _require_fresh(newest)
     voters = tuple(newest.values())
     lists = [voter.votes for voter in voters]
     curated = newest[CURATED].names
-    voted = elect(lists) - curated
+    voted = elect(lists) | elect_verified(lists, partial(is_likely, data=data))
+    voted -= curated
     return VoteResult(
         voters,
         _build(
@@ -65,6 +78,14 @@ def hold_vote(published: Sequence[PublishedList], data: DomainData) -> VoteResul
         ),
         _build("disposable_unseconded", voters, find_unseconded(earlier.names & curated, lists)),
     )
+
+
+def _require_fresh(newest: Mapping[str, PublishedList]) -> None:
+    if VERIFIED not in newest:
+        raise InvalidVote(f"Add {VERIFIED_FILE} of {VERIFIED}.")
+    last = max(date.fromisoformat(one.date) for one in newest.values())
+    if last - date.fromisoformat(newest[VERIFIED].date) > MAX_AGE:
+        raise InvalidVote(f"{VERIFIED_FILE} is too old to say which names accept mail.")
 
 
 def _build(name: str, voters: Sequence[PublishedList], entries: frozenset[str]) -> Update:

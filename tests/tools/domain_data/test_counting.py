@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from tools.domain_data.counting import NameList, count_votes, elect, find_unseconded
+from tools.domain_data.counting import NameList, count_votes, elect, elect_verified, find_unseconded
 
 pytestmark = pytest.mark.anywhere
 
@@ -27,6 +27,33 @@ def test_name_needs_three_independent_lists_or_a_curated_one_and_another() -> No
     lists = [name_list("a", "burner.com", is_curated=True), name_list("b", "burner.com")]
     assert elect(lists) == {"burner.com"}
     assert elect([name_list("a", "shop.com", is_curated=True), name_list("b")]) == frozenset()
+
+
+VERIFIED = NameList(
+    "v", "v", frozenset({"burner.com", "shop.com", "a.free.com", "curated.com"}), is_verified=True
+)
+
+
+def elect_alive(*lists: NameList) -> frozenset[str]:
+    return elect_verified([*lists, VERIFIED], lambda name: name == "a.free.com")
+
+
+def test_name_that_accepts_mail_needs_two_lists() -> None:
+    assert elect_alive(name_list("a", "burner.com"), name_list("b", "burner.com")) == {"burner.com"}
+    assert elect_alive(name_list("a", "shop.com", "dead.com"), name_list("b", "dead.com")) == set()
+
+
+def test_one_list_is_enough_for_a_curated_or_likely_name_that_accepts_mail() -> None:
+    lists = [name_list("a", "curated.com", is_curated=True), name_list("b", "a.free.com")]
+    assert elect_alive(*lists) == {"curated.com", "a.free.com"}
+
+
+def test_lists_that_are_unreviewed_or_verified_themselves_are_no_evidence() -> None:
+    unreviewed = replace(name_list("a", "shop.com", "a.free.com"), is_reviewed=False)
+    assert elect_alive(unreviewed, name_list("b", "shop.com")) == {"a.free.com"}
+    copy = replace(name_list("c", "shop.com"), family="v")
+    assert elect_alive(copy, name_list("b", "shop.com")) == set()
+    assert elect([name_list("b", "shop.com"), name_list("c", "shop.com"), VERIFIED]) == set()
 
 
 def test_copy_votes_only_on_the_names_that_it_adds() -> None:

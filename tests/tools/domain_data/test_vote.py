@@ -42,10 +42,13 @@ def archives(tmp_path: Path) -> list[str]:
     burner = "\n".join((*WIDELY_LISTED, "seconded.com"))
     checker = f"var blacklist = new Set({json.dumps(WIDELY_LISTED)});\nmodule.exports = [];"
     domains = json.dumps({"domains": {name: {"provider": "x"} for name in WIDELY_LISTED}})
+    old = ("old-and-alone.com", "old-and-verified.com")
+    verified = tmp_path / "domains_mx.txt"
+    verified.write_text("old-and-verified.com\nalive.com\nshop-of-two.com\n")
     return [
-        f"2026-01-01={wheel(tmp_path, '0.0.1', 'old-and-alone.com', 'seconded.com')}",
-        "2026-06-01="
-        f"{wheel(tmp_path, '0.0.2', 'old-and-alone.com', 'seconded.com', 'new-and-alone.com')}",
+        f"2026-03-04={verified}",
+        f"2026-01-01={wheel(tmp_path, '0.0.1', *old, 'seconded.com')}",
+        f"2026-06-01={wheel(tmp_path, '0.0.2', *old, 'seconded.com', 'new-and-alone.com')}",
         f"2026-03-01={npm_archive(tmp_path, 'burner-email-providers', 'emails.txt', burner)}",
         f"2026-03-02={npm_archive(tmp_path, 'mailchecker', 'platform/node/index.js', checker)}",
         f"2026-03-03={npm_archive(tmp_path, 'fakefilter', 'json/data.json', domains)}",
@@ -63,12 +66,25 @@ def test_vote_writes_its_results_and_its_voters(
     assert unseconded.entries == ("old-and-alone.com",)
     voters = json.loads((tmp_path / "disposable_voters.json").read_text())
     assert {(one["package"], one["version"], one["date"], one["names"]) for one in voters} == {
-        ("disposable-email-domains (PyPI)", "0.0.2", "2026-06-01", 3),
+        ("disposable-email-domains (PyPI)", "0.0.2", "2026-06-01", 4),
+        ("disposable/disposable-email-domains (GitHub)", "2026-03-04", "2026-03-04", 3),
         ("burner-email-providers (npm)", "1.2.3", "2026-03-01", 7),
         ("mailchecker (npm)", "1.2.3", "2026-03-02", 6),
         ("fakefilter (npm)", "1.2.3", "2026-03-03", 6),
     }
     assert "without mailchecker" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("published", "error"), [("2026-02-01", "is too old"), ("", "Add domains_mx.txt")]
+)
+def test_vote_needs_names_that_were_verified_lately(
+    archives: list[str], tmp_path: Path, published: str, error: str
+) -> None:
+    verified = [f"{published}={tmp_path}/domains_mx.txt"] if published else []
+    with pytest.raises(SystemExit, match=error):
+        main([*archives[1:], *verified, f"--folder={tmp_path}"])
+    assert not (tmp_path / "disposable_voted.txt").exists()
 
 
 def test_each_copied_list_is_one_of_the_sources() -> None:
