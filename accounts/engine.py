@@ -21,6 +21,12 @@ class ReadStaffDomains(Protocol):
         """Return staff's domains, as the same object until they change."""
 
 
+class EngineStart(Protocol):
+    def __call__(self) -> None:
+        """Start what the process does besides, once."""
+
+
+on_engine_start = Hook[EngineStart]("ON_ENGINE_START")
 staff_domains = Hook[ReadStaffDomains]("STAFF_DOMAINS")
 
 
@@ -48,6 +54,8 @@ def get_engine() -> Engine:
         after_thread=connections.close_all,
     )
     before_each_flush.append(partial(export_counters, engine))
+    for start in on_engine_start:
+        start()
     return engine
 
 

@@ -19,6 +19,7 @@ from apikeys.errors import ApiError
 from apikeys.rest.responses import ApiResponse, error_response
 from apikeys.throttling.limits import counters_are_reachable
 from config.errors import RETRY_AFTER
+from engine import DOMAIN_DATA
 from runtime.database.availability import is_available
 from runtime.database.empty_database import is_empty
 from runtime.database.missing_migrations import has_missing_migrations
@@ -104,7 +105,9 @@ class HealthMiddleware:
             failed = [name for name in REQUIRED if states[name] == UNAVAILABLE]
             logger.error("Not ready: %s", ", ".join(failed))
         self.was_ready = is_ready
-        body = render_json({**states, "version": settings.VERSION})
+        body = render_json(
+            {**states, "version": settings.VERSION, "domain_data": DOMAIN_DATA.version}
+        )
         if is_ready:
             return ApiResponse(body)
         return ApiResponse(body, 503, {"Retry-After": str(RETRY_AFTER)})

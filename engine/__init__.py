@@ -7,13 +7,14 @@ engine.check("jane@shop.com").document()
 from engine.aliases import canonical_address, strip_plus_tag
 from engine.batch import LookupShare
 from engine.check import Engine
+from engine.data_release import DataRelease, ReleaseRefused
 from engine.dns.budget import SIGN_UP, VISITOR
 from engine.dns.mail_route import MailHost, MailRoute
 from engine.dns.networks import is_public
 from engine.dns.providers import PROVIDERS
 from engine.dns.resolver import Resolver
 from engine.dns.stored_route import dump_route, load_route
-from engine.domain_data import BUILT_IN_DATA, NO_STAFF_DOMAINS, StaffDomains, with_parents
+from engine.domain_data import DOMAIN_DATA, NO_STAFF_DOMAINS, StaffDomains, with_parents
 from engine.sandbox import SANDBOX_DOMAIN, sandbox_smtp, sandbox_word
 from engine.smtp.connect import Dialer, connect_directly, find_targets, probe_host
 from engine.smtp.finding import (
@@ -41,8 +42,8 @@ from engine.verdicts.reasons import REASONS, VERDICT_BY_REASON, Verdict
 from engine.verdicts.score import MAX_SCORES, MIN_SCORES, WEIGHTS
 
 __all__ = [
-    "BUILT_IN_DATA",
     "CHECKS",
+    "DOMAIN_DATA",
     "MAX_SCORES",
     "MEANINGS",
     "MIN_SCORES",
@@ -57,6 +58,7 @@ __all__ = [
     "VISITOR",
     "WEIGHTS",
     "AddressParts",
+    "DataRelease",
     "Dialer",
     "DomainInfo",
     "Engine",
@@ -70,6 +72,7 @@ __all__ = [
     "MailboxReply",
     "Meaning",
     "Prober",
+    "ReleaseRefused",
     "ReplyClass",
     "Resolver",
     "SmtpOutcome",

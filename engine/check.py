@@ -12,7 +12,7 @@ from engine.dns.mail_route import MailRoute
 from engine.dns.messages import Query
 from engine.dns.resolver import Resolver
 from engine.dns.slots import LookupSlots
-from engine.domain_data import BUILT_IN_DATA, NO_STAFF_DOMAINS, DomainData, StaffDomains
+from engine.domain_data import DOMAIN_DATA, NO_STAFF_DOMAINS, DomainData, StaffDomains
 from engine.lookups import RESERVED_ROUTE, DomainLookups, LookupLimit
 from engine.sandbox import sandbox_finding
 from engine.suggestions.repair import repair_address
@@ -30,7 +30,7 @@ class Engine:
         self,
         resolver: Resolver | None = None,
         *,
-        domain_data: DomainData = BUILT_IN_DATA,
+        domain_data: DomainData = DOMAIN_DATA,
         slots: LookupSlots | None = None,
         staff_domains: Callable[[], StaffDomains] = lambda: NO_STAFF_DOMAINS,
         before_waiting: Callable[[], None] = lambda: None,

@@ -1,15 +1,23 @@
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from types import MappingProxyType
 from typing import Literal, NamedTuple
 
 from engine.lookalikes import find_shape
 from engine.typo_index import TypoIndex
 
 DATA_FOLDER = Path(__file__).parent / "data"
+# What DomainData reads, and releases of the domain data replace.
+DATA_FILES = (
+    *("disposable", "disposable_voted", "disposable_hosts", "disposable_patterns"),
+    *("never_disposable", "free_providers", "relays", "reserved_domains", "role_accounts"),
+    *("no_reply", "placeholders", "typo_targets", "not_typos", "famous_domains"),
+    *("parking_hosts", "public_suffixes"),
+)
 _MIN_ROLE_WORD, _MIN_PLACEHOLDER_WORD, _MAX_NO_REPLY_WORDS = 3, 2, 4
 _MIN_FAMOUS_NAME = 4
 _SEPARATORS = re.compile(r"[-_.]+")
@@ -46,7 +54,11 @@ NO_STAFF_DOMAINS = StaffDomains()
 
 
 def read_data_file(name: str, folder: Path = DATA_FOLDER) -> DataFile:
-    lines = (folder / f"{name}.txt").read_text(encoding="utf-8").splitlines()
+    return parse_data_file((folder / f"{name}.txt").read_text(encoding="utf-8"))
+
+
+def parse_data_file(text: str) -> DataFile:
+    lines = text.splitlines()
     comments = (line.removeprefix("# ").partition(": ") for line in lines if line.startswith("#"))
     facts = {key: value for key, _, value in comments if value}
     entries = tuple(line for line in lines if line and not line.startswith("#"))
@@ -54,10 +66,24 @@ def read_data_file(name: str, folder: Path = DATA_FOLDER) -> DataFile:
 
 
 def _load_set(name: str) -> "cached_property[frozenset[str]]":
-    return cached_property(lambda _: frozenset(read_data_file(name).entries))
+    return cached_property(lambda data: frozenset(data.read(name).entries))
 
 
 class DomainData:
+    def __init__(self, texts: Mapping[str, str] = MappingProxyType({})) -> None:
+        """Use these texts instead of the files with their names."""
+        self._texts = texts
+
+    def read(self, name: str) -> DataFile:
+        text = self._texts.get(name)
+        return read_data_file(name) if text is None else parse_data_file(text)
+
+    def replace(self, texts: Mapping[str, str]) -> None:
+        """Use other texts from now on, at once and in all threads."""
+        data = DomainData(texts)
+        data.load()
+        self.__dict__ = data.__dict__
+
     never_disposable = _load_set("never_disposable")
     relays = _load_set("relays")
     reserved = _load_set("reserved_domains")
@@ -72,11 +98,16 @@ class DomainData:
 
     @cached_property
     def _disposable_files(self) -> tuple[DataFile, ...]:
-        return read_data_file("disposable"), read_data_file("disposable_voted")
+        return self.read("disposable"), self.read("disposable_voted")
 
     @cached_property
     def versions(self) -> dict[str, str]:
         return {"disposable": max(file.date for file in self._disposable_files)}
+
+    @property
+    def version(self) -> str:
+        """Return the date of the newest list of disposable domains."""
+        return self.versions["disposable"]
 
     @cached_property
     def disposable(self) -> frozenset[str]:
@@ -85,16 +116,16 @@ class DomainData:
     @cached_property
     def disposable_names(self) -> re.Pattern[str]:
         """Match the names of generators, which register thousands."""
-        return re.compile("|".join(read_data_file("disposable_patterns").entries))
+        return re.compile("|".join(self.read("disposable_patterns").entries))
 
     @cached_property
     def free_providers(self) -> frozenset[str]:
-        entries = frozenset(read_data_file("free_providers").entries)
+        entries = frozenset(self.read("free_providers").entries)
         return entries - self.disposable - self.relays - self.reserved
 
     @cached_property
     def typo_targets(self) -> tuple[str, ...]:
-        return read_data_file("typo_targets").entries
+        return self.read("typo_targets").entries
 
     @cached_property
     def typo_index(self) -> TypoIndex:
@@ -102,7 +133,7 @@ class DomainData:
 
     @cached_property
     def _famous_by_shape(self) -> dict[str, str]:
-        famous = (*read_data_file("famous_domains").entries, *self.typo_targets)
+        famous = (*self.read("famous_domains").entries, *self.typo_targets)
         # The best known wins. Short names look like many others.
         return {
             find_shape(domain): domain
@@ -216,7 +247,7 @@ class DomainData:
         return False
 
 
-BUILT_IN_DATA = DomainData()
+DOMAIN_DATA = DomainData()
 
 
 def with_parents(domain: str) -> Iterator[str]:

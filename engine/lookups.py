@@ -85,8 +85,9 @@ class DomainLookups:
         else:
             info, sent_queries = self._look_up(domain, limit)
             is_cached = not sent_queries
-        # Read after waiting, so that staff's changes apply.
-        if info.staff_domains is not self._staff_domains():
+        # Read after waiting, so that changes of staff and of the domain data apply.
+        is_current = info.versions is self._domain_data.versions
+        if not is_current or info.staff_domains is not self._staff_domains():
             info = self.describe(domain, info.route)
             self._cache_domain(domain, info)
         if found is not None:

@@ -4,7 +4,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import NamedTuple, Self
 
 from engine import (
-    BUILT_IN_DATA,
+    DOMAIN_DATA,
     NO_STAFF_DOMAINS,
     AddressParts,
     StaffDomains,
@@ -77,9 +77,9 @@ class PreviewCounter:
 
     def _add_valid(self, parts: AddressParts) -> None:
         domain, mailbox = parts.ascii_domain, strip_plus_tag(parts.local_part).lower()
-        self.counts["disposable"] += BUILT_IN_DATA.is_disposable(domain, self._staff_domains)
-        self.counts["free_provider"] += domain in BUILT_IN_DATA.free_providers
-        self.counts["role_account"] += BUILT_IN_DATA.is_role_account(mailbox)
+        self.counts["disposable"] += DOMAIN_DATA.is_disposable(domain, self._staff_domains)
+        self.counts["free_provider"] += domain in DOMAIN_DATA.free_providers
+        self.counts["role_account"] += DOMAIN_DATA.is_role_account(mailbox)
         self._domains[domain] += 1
         if len(self._domains) > _MAX_DOMAINS:
             self._domains = Counter(dict(self._domains.most_common(_MAX_DOMAINS // 2)))

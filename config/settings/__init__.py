@@ -222,6 +222,13 @@ DNS_RESOLVERS = env.resolvers("DNS_RESOLVERS")
 DNS_TIMEOUT = env.number("DNS_TIMEOUT", 3, minimum=0.1, maximum=30)
 # Entries per worker, 2 KB each.
 DNS_CACHE_SIZE = env.integer("DNS_CACHE_SIZE", 4_000, minimum=1_000, maximum=10_000_000)
+# The public key of who publishes domain data, and where the background worker looks for them.
+DOMAIN_DATA_KEY = env.matching(
+    "DOMAIN_DATA_KEY", "", r"([A-Za-z0-9+/]{43}=)?", "must be an Ed25519 public key in Base64."
+)
+DOMAIN_DATA_URL = env.web_address("DOMAIN_DATA_URL", "") if env.is_set("DOMAIN_DATA_URL") else ""
+if DOMAIN_DATA_URL and not DOMAIN_DATA_KEY:
+    env.report("DOMAIN_DATA_KEY", "must be set, too, if DOMAIN_DATA_URL is.")
 # Uploads stay in memory: lists are stored encrypted.
 FILE_UPLOAD_MAX_MEMORY_SIZE = DATA_UPLOAD_MAX_MEMORY_SIZE = 9 * 1024 * 1024
 

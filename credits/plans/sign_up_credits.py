@@ -15,7 +15,7 @@ from accounts.models import Account, User
 from accounts.roles import Role
 from credits.models import EntryKind, Plan, SignUpPlace, Subscription
 from credits.services import post_entry
-from engine import BUILT_IN_DATA, AddressParts, canonical_address, parse_address, to_unicode
+from engine import DOMAIN_DATA, AddressParts, canonical_address, parse_address, to_unicode
 
 PERIOD = timedelta(days=30)
 
@@ -49,7 +49,7 @@ def domain_without_credits(account: Account) -> str:
     if not subscription.domain_had_free_credits or subscription.gets_top_ups:
         return ""
     owner = account.memberships.filter(role=Role.OWNER).select_related("user").first()
-    return to_unicode(BUILT_IN_DATA.find_owner(_email_domain(owner.user.email))) if owner else ""
+    return to_unicode(DOMAIN_DATA.find_owner(_email_domain(owner.user.email))) if owner else ""
 
 
 def delete_old_places() -> None:
@@ -77,9 +77,9 @@ def _post(account: Account, email: str, *, by_operator: bool) -> bool:
 
 def _claim_place(domain: str) -> None:
     """The unique constraint enforces the limit."""
-    if domain in BUILT_IN_DATA.free_providers:
+    if domain in DOMAIN_DATA.free_providers:
         return
-    digest = _digest("credits.domain", BUILT_IN_DATA.find_owner(domain))
+    digest = _digest("credits.domain", DOMAIN_DATA.find_owner(domain))
     now = timezone.now()
     for slot in range(settings.SIGN_UP_CREDITS_PER_DOMAIN):
         place, is_new = SignUpPlace.objects.get_or_create(

@@ -25,6 +25,8 @@ class DomainInfo(NamedTuple):
     disposable_by: DisposableBy | None
     is_parked: bool
     lookalike_of: str | None
+    # Of the domain data.
+    versions: Mapping[str, str]
 
 
 def describe_domain(
@@ -62,6 +64,7 @@ def describe_domain(
     return DomainInfo(
         *(route, staff_domains, registrable, suggestion, checks, disposable_by, is_parked),
         lookalike_of,
+        data.versions,
     )
 
 

@@ -5,7 +5,7 @@ from functools import lru_cache
 from django.db import transaction
 
 from accounts.engine import get_engine
-from engine import DomainInfo, StaffDomains, dump_route, load_route
+from engine import DOMAIN_DATA, DomainInfo, StaffDomains, dump_route, load_route
 from lists.bulk_sql import find_domains, store_routes
 from lists.models import AddressList, DomainBlock, ListDomain
 from runtime.database.heartbeat import Heartbeat
@@ -46,12 +46,12 @@ def _is_unknown(stored: str) -> bool:
 
 
 def load_facts(address_list: AddressList, domains: Iterable[str]) -> dict[str, DomainInfo]:
-    staff = staff_domains.current()
-    routes = find_domains(address_list, set(domains))
-    return {domain: _describe(domain, route, staff) for domain, route in routes.items() if route}
+    staff, version = staff_domains.current(), DOMAIN_DATA.version
+    routes = find_domains(address_list, set(domains)).items()
+    return {domain: _describe(domain, route, staff, version) for domain, route in routes if route}
 
 
 # Most addresses of a list share few domains.
 @lru_cache(maxsize=10_000)
-def _describe(domain: str, route: str, staff: StaffDomains) -> DomainInfo:
+def _describe(domain: str, route: str, staff: StaffDomains, version: str) -> DomainInfo:
     return get_engine().describe(domain, load_route(route))

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from engine import BUILT_IN_DATA, AddressParts, canonical_address, sandbox_word
+from engine import DOMAIN_DATA, AddressParts, canonical_address, sandbox_word
 from lists.bulk_sql import find_addresses, find_domains, insert_addresses, insert_domains
 from lists.models import AddressList, DomainBlock
 from lists.models.domains import BLOCK_DOMAINS
@@ -69,7 +69,7 @@ class Deduplicator:
             cell.parts.ascii_domain for cell in cells if isinstance(cell.parts, AddressParts)
         )
         # The first rows' domains can be looked up first.
-        new = dict.fromkeys(name for name in domains if not BUILT_IN_DATA.is_reserved(name))
+        new = dict.fromkeys(name for name in domains if not DOMAIN_DATA.is_reserved(name))
         for name in find_domains(self._list, new):
             del new[name]
         start = self.domains

@@ -17,6 +17,7 @@ from accounts.engine import get_engine
 from apikeys.throttling import limits
 from config import health
 from config.health import OPTIONAL, REQUIRED
+from engine import DOMAIN_DATA
 from runtime.health_check_cache import HealthCheckCache
 from tests.servers.dns import FakeDns, dns_server, packet_server
 
@@ -59,6 +60,7 @@ def states(balancer: Client, status: int = 200) -> dict[str, str]:
     assert response.status_code == status, response.content
     document: dict[str, str] = response.json()
     assert document.pop("version") == loaded_settings.VERSION
+    assert document.pop("domain_data") == DOMAIN_DATA.version
     assert list(document) == NAMES
     return document
 
@@ -75,7 +77,7 @@ def test_healthz_takes_no_queries(balancer: Client, fake_dns: FakeDns) -> None:
 
 
 @pytest.mark.parametrize("path", PATHS)
-def test_health_response_contains_only_states_and_the_version(
+def test_health_response_contains_only_states_and_versions(
     balancer: Client, fake_dns: FakeDns, path: str, settings: Settings
 ) -> None:
     settings.SECURE_SSL_REDIRECT = True
@@ -84,8 +86,8 @@ def test_health_response_contains_only_states_and_the_version(
     assert response.headers["Cache-Control"] == "no-store"
     assert response.headers["Content-Type"] == "application/json"
     assert not response.cookies
-    version = {settings.VERSION} if path == "/readyz" else set()
-    assert set(response.json().values()) == {"ok", *version}
+    versions = {settings.VERSION, DOMAIN_DATA.version} if path == "/readyz" else set()
+    assert set(response.json().values()) == {"ok", *versions}
     assert not {"Server", "X-RateLimit-Limit", "Location"} & set(response.headers)
 
 
@@ -138,6 +140,7 @@ def test_unapplied_migrations_are_reported_until_they_are_applied(
         "status": "unavailable",
         "migrations": "unavailable",
         "version": settings.VERSION,
+        "domain_data": DOMAIN_DATA.version,
     }
     settings.MIGRATION_MODULES = {}
     assert states(balancer)["migrations"] == "ok"

@@ -177,13 +177,13 @@ def read_archive(path: Path, date: str) -> PublishedList:
     raise UnknownArchive(f"{path.name} has none of the lists that vote: {package}.")
 
 
-def _open_text(path: Path, date: str) -> tuple[Callable[[str], str], str, str]:
+def _open_text(path: Path, published: str) -> tuple[Callable[[str], str], str, str]:
     if path.name != VERIFIED_FILE:
         raise UnknownArchive(f"{path.name} is none of the lists that vote.")
-    return lambda _: path.read_text(encoding="utf-8"), VERIFIED, date
+    return lambda _: path.read_text(encoding="utf-8"), VERIFIED, published
 
 
-def _open_npm(path: Path, _: str) -> tuple[Callable[[str], str], str, str]:
+def _open_npm(path: Path, published: str) -> tuple[Callable[[str], str], str, str]:
     members: dict[str, str] = {}
     wanted = {"package.json", *(source.path for source in SOURCES)}
     with tarfile.open(path) as archive:
@@ -196,7 +196,7 @@ def _open_npm(path: Path, _: str) -> tuple[Callable[[str], str], str, str]:
     return members.__getitem__, f"{about['name']} (npm)", about["version"]
 
 
-def _open_wheel(path: Path, _: str) -> tuple[Callable[[str], str], str, str]:
+def _open_wheel(path: Path, published: str) -> tuple[Callable[[str], str], str, str]:
     name, version, *_ = path.name.split("-")
 
     def read_member(member: str) -> str:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from ipaddress import ip_address
 
 from apikeys.crypto import contains_secret
-from engine import BUILT_IN_DATA, AddressParts, parse_address
+from engine import DOMAIN_DATA, AddressParts, parse_address
 
 # One fix often solves many.
 MAX_PROBLEMS = 20
@@ -55,9 +55,9 @@ def parse_entry(text: str) -> str:
         raise InvalidEntry("is an IP address. Enter a domain.")
     parts = parse_address(f"someone@{domain}")
     if not isinstance(parts, AddressParts):
-        is_suffix = BUILT_IN_DATA.is_top_level_domain(domain.lower())
+        is_suffix = DOMAIN_DATA.is_top_level_domain(domain.lower())
         raise InvalidEntry(_SUFFIX if is_suffix else "isn't a domain, such as shop.example.")
-    if BUILT_IN_DATA.registrable_domain(parts.ascii_domain) is None:
+    if DOMAIN_DATA.registrable_domain(parts.ascii_domain) is None:
         raise InvalidEntry(_SUFFIX)
     return parts.ascii_domain
 

@@ -1,4 +1,5 @@
 from validation.models.account_domains import AccountDomains
+from validation.models.domain_data import StoredDataRelease
 from validation.models.feedback import Feedback, FeedbackText
 from validation.models.listed_domains import ListedDomain
 from validation.models.log_entries import LogEntry
@@ -39,6 +40,7 @@ __all__ = [
     "ProbeGroup",
     "Replay",
     "ReplayExists",
+    "StoredDataRelease",
     "StoredResult",
     "UnprobedDomain",
 ]

@@ -1,0 +1,156 @@
+"""Signed releases of the domain data, which replace the shipped ones while the product runs."""
+
+from base64 import b64encode
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from types import MappingProxyType
+
+import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from django.core.management import CommandError, call_command
+from pytest_django import Settings
+
+from accounts.engine import get_engine
+from engine import DOMAIN_DATA, DataRelease
+from engine.domain_data import DATA_FILES, DATA_FOLDER
+from tests.servers.dns import FakeDns
+from tools.domain_data import release as release_tool
+from validation.domain_data import DomainDataLoader, download_release
+from validation.models import StoredDataRelease
+
+pytestmark = pytest.mark.django_db
+
+KEY = Ed25519PrivateKey.generate()
+NEW_BURNER = "burner-of-tomorrow.com"
+
+
+@pytest.fixture(autouse=True)
+def _key(settings: Settings) -> Iterator[None]:
+    settings.DOMAIN_DATA_KEY = b64encode(KEY.public_key().public_bytes_raw()).decode()
+    yield
+    DOMAIN_DATA.replace({})
+
+
+def make_release(
+    folder: Path,
+    changed: Mapping[str, str] = MappingProxyType({}),
+    *,
+    days: int = 1,
+    key: Ed25519PrivateKey = KEY,
+) -> Path:
+    """Write a release with one more disposable domain, or with other changes."""
+    files = {name: (DATA_FOLDER / f"{name}.txt").read_text() for name in DATA_FILES}
+    created_at = datetime.now(UTC) + timedelta(days=days)
+    old = f"# date: {DOMAIN_DATA.read('disposable').date}"
+    files["disposable"] = files["disposable"].replace(old, f"# date: {created_at:%Y-%m-%d}")
+    files["disposable"] += f"{NEW_BURNER}\n"
+    path = folder / "domain-data"
+    path.write_bytes(DataRelease(created_at, {**files, **changed}).seal(key))
+    return path
+
+
+def update(path: Path | str) -> None:
+    call_command("update_domain_data", f"--from={path}")
+
+
+def test_running_process_uses_a_stored_release(fake_dns: FakeDns, tmp_path: Path) -> None:
+    fake_dns.add_mail_domain(NEW_BURNER)
+    loader = DomainDataLoader()
+    loader.load_if_newer()
+    email = f"jane@{NEW_BURNER}"
+    assert not get_engine().check(email).checks["disposable"]
+    update(make_release(tmp_path))
+    loader.load_if_newer()
+    finding = get_engine().check(email)
+    assert finding.dns_cached
+    assert finding.checks["disposable"]
+    assert finding.lists["disposable"] == f"{datetime.now(UTC) + timedelta(days=1):%Y-%m-%d}"
+
+
+def test_release_is_loaded_once(tmp_path: Path) -> None:
+    update(make_release(tmp_path))
+    loader = DomainDataLoader()
+    loader.load_if_newer()
+    loaded = DOMAIN_DATA.disposable
+    loader.load_if_newer()
+    assert DOMAIN_DATA.disposable is loaded
+
+
+def test_older_release_is_refused(tmp_path: Path) -> None:
+    update(make_release(tmp_path, days=3))
+    with pytest.raises(CommandError, match="isn't newer than the stored data"):
+        update(make_release(tmp_path, days=2))
+    assert StoredDataRelease.objects.get().created_at > datetime.now(UTC) + timedelta(days=2)
+
+
+def test_release_that_is_older_than_the_product_is_refused_and_ignored(tmp_path: Path) -> None:
+    with pytest.raises(CommandError, match="is older than the product's data"):
+        update(make_release(tmp_path, days=-1000))
+    archive = make_release(tmp_path, days=-1000).read_bytes()
+    created_at = datetime.now(UTC) - timedelta(days=1000)
+    StoredDataRelease.objects.create(created_at=created_at, archive=archive)
+    DomainDataLoader().load_if_newer()
+    assert not DOMAIN_DATA.is_disposable(NEW_BURNER)
+
+
+def test_release_of_another_publisher_is_refused(tmp_path: Path, settings: Settings) -> None:
+    path = make_release(tmp_path, key=Ed25519PrivateKey.generate())
+    with pytest.raises(CommandError, match="isn't signed with the key"):
+        update(path)
+    path = make_release(tmp_path)
+    path.write_bytes(path.read_bytes()[:-1])
+    with pytest.raises(CommandError, match="isn't signed with the key"):
+        update(path)
+    settings.DOMAIN_DATA_KEY = ""
+    with pytest.raises(CommandError, match="Set DOMAIN_DATA_KEY"):
+        update(make_release(tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("name", "entries", "error"),
+    [
+        ("disposable", "", "has 0 entries"),
+        ("disposable_voted", "gmail.com", "It lists gmail.com as disposable"),
+        ("surprise", "x.com", "for another version of the product: surprise"),
+    ],
+)
+def test_implausible_release_is_refused(
+    tmp_path: Path, name: str, entries: str, error: str
+) -> None:
+    text = "# source: x\n# version: 1\n# date: 2026-12-01\n# license: MIT\n"
+    if name == "disposable_voted":
+        text = (DATA_FOLDER / f"{name}.txt").read_text()
+    with pytest.raises(CommandError, match=error):
+        update(make_release(tmp_path, {name: f"{text}{entries}\n"}))
+    assert not StoredDataRelease.objects.exists()
+
+
+def test_daily_job_downloads_a_release(tmp_path: Path, settings: Settings) -> None:
+    download_release()
+    assert not StoredDataRelease.objects.exists()
+    settings.DOMAIN_DATA_URL = make_release(tmp_path).as_uri()
+    download_release()
+    # An unchanged release is no failure.
+    download_release()
+    assert StoredDataRelease.objects.count() == 1
+
+
+def test_missing_release_changes_nothing(tmp_path: Path) -> None:
+    with pytest.raises(CommandError, match="The domain data stay as they are"):
+        update(tmp_path / "missing")
+
+
+def test_tool_signs_the_data_of_a_checkout(
+    tmp_path: Path, settings: Settings, capsys: pytest.CaptureFixture[str]
+) -> None:
+    key, out = tmp_path / "key", tmp_path / "release"
+    release_tool.main(key, out)
+    first = capsys.readouterr().out
+    release_tool.main(key, out)
+    assert capsys.readouterr().out == first
+    assert key.stat().st_mode & 0o077 == 0
+    settings.DOMAIN_DATA_KEY = first.removeprefix("Public key: ").strip()
+    update(out)
+    DomainDataLoader().load_if_newer()
+    assert StoredDataRelease.objects.count() == 1
