@@ -45,7 +45,9 @@ def assert_all_erased() -> None:
 @pytest.mark.django_db
 def test_small_list_is_erased_in_the_request(caller: ApiClient, account: Account) -> None:
     parsed = upload_and_parse(account, "\n".join(EMAILS[:100]))
-    assert caller.call("DELETE", f"/v1/lists/{parsed.public_id}").status_code == 200
+    response = caller.call("DELETE", f"/v1/lists/{parsed.public_id}")
+    assert response.json() == {"id": parsed.public_id, "deleted": True}
+    assert not AddressList.objects.exists()
     assert_all_erased()
 
 

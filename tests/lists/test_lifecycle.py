@@ -140,23 +140,6 @@ def test_list_of_sandbox_addresses_starts_without_credits(account: Account) -> N
     assert wallet(account) == (0, 0)
 
 
-def test_list_that_costs_more_than_the_balance_is_not_started(account: Account) -> None:
-    address_list = make_list(account, EMAILS, addresses=BALANCE + 1)
-    with pytest.raises(InsufficientCredits) as refused:
-        start(address_list)
-    assert refused.value.details["required"] == BALANCE + 1
-    assert state_of(address_list) == ListState.READY
-    assert wallet(account) == (BALANCE, 0)
-
-
-def test_list_that_costs_more_than_max_credits_is_not_started(account: Account) -> None:
-    address_list = make_list(account, EMAILS)
-    with pytest.raises(ApiError, match="max_credits_exceeded") as refused:
-        start(address_list, max_credits=19)
-    assert refused.value.details == {"required": 20, "max_credits": 19}
-    assert wallet(account) == (BALANCE, 0)
-
-
 @pytest.mark.parametrize(
     ("empty", "not_address", "is_refused"), [(0, 10, False), (0, 11, True), (2, 10, True)]
 )

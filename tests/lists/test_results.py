@@ -6,7 +6,6 @@ import pytest
 
 from accounts.models import Account
 from lists.models import AddressList, ListChunk
-from lists.packing import RowKind
 from lists.results import reading
 from lists.results.reading import ResultFilter, ResultRow, find_page, iterate_results
 from tests.lists.results_factory import make_list, make_ready_list, store_results
@@ -26,21 +25,6 @@ def many_rows(count: int) -> bytes:
     return b"".join(b"deliverable+%d@sandbox.test\n" % number for number in range(count))
 
 
-def test_rows_come_in_the_order_of_the_file_with_their_cells_and_kinds(account: Account) -> None:
-    rows = read(make_list(account))
-    assert [row.number for row in rows] == [1, 2, 3, 4, 5, 6, 7]
-    assert rows[0].cells == ["Doe, Jane", "deliverable@sandbox.test", 'says "hi"']
-    assert rows[4].cells == ["Again", "deliverable@sandbox.test", "repeated", "and", "wide"]
-    assert [row.kind for row in rows] == [*map(RowKind, "aaendaa")]
-
-
-def test_duplicate_has_the_result_of_the_row_it_repeats(account: Account) -> None:
-    rows = read(make_list(account))
-    assert rows[4].duplicate_of == 1
-    assert rows[4].result == rows[0].result
-    assert rows[0].duplicate_of is None
-
-
 def test_duplicate_of_a_row_in_another_chunk_has_its_result(account: Account) -> None:
     content = many_rows(2_500) + b"deliverable+7@sandbox.test\nrisky@sandbox.test\n"
     address_list = make_list(account, content + b"deliverable+1900@sandbox.test\n")
@@ -50,11 +34,6 @@ def test_duplicate_of_a_row_in_another_chunk_has_its_result(account: Account) ->
     assert emails == [
         *("deliverable+7@sandbox.test", "risky@sandbox.test", "deliverable+1900@sandbox.test"),
     ]
-
-
-def test_rows_without_an_address_have_no_result(account: Account) -> None:
-    rows = read(make_list(account))
-    assert [row.number for row in rows if row.result is None] == [3, 4]
 
 
 @pytest.mark.parametrize(
@@ -129,10 +108,6 @@ def test_page_ends_early_if_matching_rows_are_far_apart(
         found += [row.number for row in page.rows]
         after = page.next
     assert found == [3_000, 3_001]
-
-
-def test_width_is_that_of_the_widest_row(account: Account) -> None:
-    assert make_list(account).parsed.width == 5
 
 
 def test_page_of_a_row_unpacks_no_other_row(account: Account) -> None:

@@ -17,12 +17,11 @@ from apikeys.actor import Actor
 from apikeys.models import ApiKey
 from credits.models import UseHour
 from lists.completion import begin_recheck
-from lists.lifecycle import InvalidState, cancel_list, delete_list, finish_list, pause_list
-from lists.models import AddressList, DomainBlock, ListDomain, ResultCounts
+from lists.lifecycle import cancel_list, delete_list, finish_list, pause_list
+from lists.models import AddressList, ListDomain, ResultCounts
 from lists.models.result_counts import MAX_TYPOS
 from lists.models.states import ListState
 from lists.processing import metrics
-from lists.processing.running import work_once
 from lists.uploads.options import ListOptions
 from lists.uploads.services import upload_list
 from runtime.models import Mail
@@ -70,6 +69,7 @@ def test_list_is_checked_charged_and_completed(account: Account, key: ApiKey) ->
     assert completed.hold
     assert (completed.hold.charged, completed.hold.remaining) == (37, 0)
     assert not LogEntry.objects.exists()
+    assert not ListDomain.objects.exists()
 
 
 def test_each_domain_is_looked_up_once(account: Account, patient_dns: FakeDns) -> None:
@@ -78,30 +78,12 @@ def test_each_domain_is_looked_up_once(account: Account, patient_dns: FakeDns) -
     assert {patient_dns.queries[f"shop{number}.com", "MX"] for number in range(7)} == {1}
 
 
-def test_domains_are_forgotten_once_the_list_is_completed(account: Account) -> None:
-    make_started_list(account, GOOD)
-    work()
-    assert not ListDomain.objects.exists()
-    assert not DomainBlock.objects.exists()
-
-
 def test_list_of_the_dashboard_is_booked_without_a_key(account: Account) -> None:
     make_started_list(account, GOOD[:3])
     work()
     assert usage() == {(None, "deliverable"): (3, 3)}
     row = UseHour.objects.get()
     assert (row.list_calls, row.list_credits, row.duration_ms) == (3, 3, 0)
-
-
-def test_uploaded_list_runs_without_another_call(account: Account, owner: User) -> None:
-    content = "\n".join(["email", *GOOD, GOOD[0], "", "no address"]).encode()
-    options = ListOptions(starts_when_ready=True, content_type="text/csv")
-    actor = Actor(account, user=owner)
-    address_list = upload_list(actor=actor, content=content, options=options)
-    work()
-    assert fresh(address_list).state == ListState.COMPLETED
-    assert counts(address_list) == (25, 0, 0, 0)
-    assert wallet(account) == (BALANCE - 25, 0)
 
 
 def test_list_that_cannot_start_says_why(account: Account, owner: User) -> None:
@@ -197,16 +179,6 @@ def test_finished_list_is_completed_without_another_check(
     assert len(emails()) == 1
 
 
-def test_canceling_while_unknown_results_are_checked_again_finishes_the_list(
-    account: Account, fake_dns: FakeDns
-) -> None:
-    fake_dns.set_behavior("shop1.com", "MX", servfail)
-    address_list = make_started_list(account, GOOD)
-    work()
-    assert cancel_list(address_list=address_list, actor=None).state == ListState.COMPLETED
-    assert wallet(account) == (BALANCE - 21, 0)
-
-
 @pytest.mark.parametrize("end", [finish_list, cancel_list])
 def test_list_with_all_results_is_completed_even_if_it_is_paused(
     account: Account, fake_dns: FakeDns, end: Callable[..., AddressList]
@@ -217,13 +189,6 @@ def test_list_with_all_results_is_completed_even_if_it_is_paused(
     pause_list(address_list=address_list, actor=None)
     assert end(address_list=address_list, actor=None).state == ListState.COMPLETED
     assert wallet(account) == (BALANCE - 21, 0)
-
-
-def test_paused_list_without_all_results_is_not_finished(account: Account) -> None:
-    address_list = make_started_list(account, GOOD)
-    pause_list(address_list=address_list, actor=None)
-    with pytest.raises(InvalidState):
-        finish_list(address_list=address_list, actor=None)
 
 
 def test_results_are_counted_by_reason_and_typo(account: Account, fake_dns: FakeDns) -> None:
@@ -420,13 +385,3 @@ def read(name: str, **labels: str) -> float:
     value = REGISTRY.get_sample_value(f"emailvalidation_{name}", labels)
     assert value is not None
     return value
-
-
-def test_lists_that_are_being_checked_again_do_not_keep_processes_busy(
-    account: Account, fake_dns: FakeDns
-) -> None:
-    fake_dns.set_behavior("shop1.com", "MX", servfail)
-    make_list(account, GOOD)
-    make_started_list(account, GOOD)
-    work()
-    assert work_once() is False

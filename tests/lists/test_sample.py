@@ -126,10 +126,6 @@ def test_list_without_rows_has_no_sample(
     response = sample(caller, made)
     assert (response.status_code, error_code(response)) == (409, "invalid_state")
     assert response.json()["error"]["details"] == {"state": state}
-
-
-def test_expired_list_has_no_sample(caller: ApiClient, account: Account) -> None:
-    made = only_parsed(account)
     set_state(made, ListState.EXPIRED, expires_at=timezone.now())
     assert error_code(sample(caller, made)) == "list_expired"
 

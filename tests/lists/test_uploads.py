@@ -1,6 +1,5 @@
 """Creating lists, storing their parts, and deleting them."""
 
-import hashlib
 from datetime import timedelta
 
 import pytest
@@ -10,15 +9,12 @@ from accounts.models import Account, AuditEntry, User
 from apikeys.actor import Actor
 from apikeys.errors import ApiError
 from apikeys.models import ApiKey
-from credits.models import Wallet
-from credits.wallet.holds import hold_credits
 from lists.lifecycle import delete_list
 from lists.models import AddressList, ListAddress, ListChunk, ListDomain, ListPart
 from lists.models.states import ListState
-from lists.uploads import services
 from lists.uploads.options import ListOptions
 from lists.uploads.services import begin_parsing, create_list, store_part
-from tests.lists.uploads import parse, rows_of, upload, upload_and_parse
+from tests.lists.uploads import parse, upload_and_parse
 
 pytestmark = pytest.mark.django_db
 
@@ -54,36 +50,6 @@ def test_creation_and_deletion_are_in_the_audit_log(
     assert all(by_key.public_id in entry.target for entry in entries)
 
 
-@pytest.mark.anywhere
-@pytest.mark.parametrize(
-    ("options", "param"),
-    [
-        ({"name": "x" * 101}, "name"),
-        ({"name": "a\nb"}, "name"),
-        ({"delimiter": "ab"}, "delimiter"),
-        ({"delimiter": "@"}, "delimiter"),
-        ({"metadata": {str(number): "" for number in range(21)}}, "metadata"),
-        ({"metadata": {"": "x"}}, "metadata"),
-        ({"metadata": {"a": "x\0"}}, "metadata"),
-        ({"metadata": {"a": "x" * 501}}, "metadata"),
-    ],
-)
-def test_wrong_option_is_refused(account: Account, options: dict[str, object], param: str) -> None:
-    with pytest.raises(ApiError) as refused:
-        create_list(actor=Actor(account), options=ListOptions(**options))  # type: ignore[arg-type]
-    assert (refused.value.code, refused.value.param) == ("invalid_field", param)
-    assert not AddressList.objects.exists()
-
-
-def test_parts_arrive_in_any_order(empty_list: AddressList) -> None:
-    store(empty_list, 2, b"b@shop.com\nc@sh")
-    store(empty_list, 3, b"op.com\n")
-    store(empty_list, 1, b"a@shop.com\n")
-    begin_parsing(address_list=empty_list)
-    (rows,) = rows_of(parse())
-    assert rows.cells == [["a@shop.com"], ["b@shop.com"], ["c@shop.com"]]
-
-
 def test_same_part_twice_is_stored_once(empty_list: AddressList) -> None:
     first = store(empty_list, 1, b"a@shop.com\n")
     assert store(empty_list, 1, b"a@shop.com\n") == first
@@ -92,37 +58,6 @@ def test_same_part_twice_is_stored_once(empty_list: AddressList) -> None:
     begin_parsing(address_list=empty_list)
     # A retry whose first response was lost.
     assert store(empty_list, 1, b"a@shop.com\n") == first
-
-
-def test_part_with_other_bytes_is_a_conflict(empty_list: AddressList) -> None:
-    store(empty_list, 1, b"a@shop.com\n")
-    with pytest.raises(ApiError) as refused:
-        store(empty_list, 1, b"b@shop.com\n")
-    assert (refused.value.code, refused.value.details) == ("part_conflict", {"part": 1})
-
-
-def test_part_that_does_not_match_its_digest_is_refused(empty_list: AddressList) -> None:
-    digest = hashlib.sha256(b"a@shop.com").hexdigest()
-    with pytest.raises(ApiError) as refused:
-        store_part(address_list=empty_list, number=1, content=b"a@shop.co", sha256=digest)
-    assert refused.value.param == "Content-Digest"
-    assert not ListPart.objects.exists()
-
-
-@pytest.mark.anywhere
-@pytest.mark.parametrize(
-    ("number", "size", "code"),
-    [
-        (0, 1, "invalid_field"),
-        (10_001, 1, "invalid_field"),
-        (1, 0, "invalid_field"),
-        (1, services.MAX_PART_BYTES + 1, "request_too_large"),
-    ],
-)
-def test_wrong_part_is_refused(empty_list: AddressList, number: int, size: int, code: str) -> None:
-    with pytest.raises(ApiError) as refused:
-        store(empty_list, number, b"x" * size)
-    assert refused.value.code == code
 
 
 def test_missing_parts_are_named(empty_list: AddressList) -> None:
@@ -164,16 +99,6 @@ def test_upload_that_was_completed_in_between_is_not_canceled(empty_list: Addres
     assert ListPart.objects.exists()
 
 
-def test_deleting_a_started_list_releases_its_credits(account: Account) -> None:
-    parsed = upload_and_parse(account, "a@shop.com\n")
-    parsed.hold = hold_credits(account=account, amount=5, source="list:1", reason="x")
-    parsed.save()
-    parsed.change_state(ListState.QUEUED)
-    delete_list(address_list=parsed, actor=Actor(account))
-    wallet = Wallet.objects.get(account=account)
-    assert (wallet.balance, wallet.held) == (100, 0)
-
-
 def test_state_changes_only_to_what_may_follow(empty_list: AddressList) -> None:
     assert not empty_list.change_state(ListState.READY)
     assert empty_list.change_state(ListState.PARSING, leased_until=timezone.now())
@@ -183,8 +108,3 @@ def test_state_changes_only_to_what_may_follow(empty_list: AddressList) -> None:
     assert empty_list.leased_until is None
     expires = empty_list.expires_at and empty_list.expires_at - timezone.now()
     assert expires and timedelta(days=29) < expires <= timedelta(days=30)
-
-
-def test_whole_file_is_uploaded_and_parsed_at_once(account: Account) -> None:
-    uploaded = upload(account, "a@shop.com\n")
-    assert (uploaded.state, uploaded.bytes) == (ListState.PARSING, 11)
