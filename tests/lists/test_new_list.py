@@ -11,7 +11,7 @@ from django.test import Client
 
 from accounts.models import Account, AuditEntry, User
 from credits.models import Wallet
-from lists.models import AddressList, ListSample
+from lists.models import AddressList
 from lists.models.states import ListState
 from lists.processing.running import work_once
 from tests.conftest import signed_in
@@ -186,22 +186,6 @@ def test_browser_does_not_cut_off_pasted_text(browser: Client) -> None:
     assert "maxlength" not in textarea
 
 
-def test_21st_unfinished_list_is_refused_with_the_reason(browser: Client, account: Account) -> None:
-    for _ in range(20):
-        account.lists.create(name="customers.csv", state=ListState.READY)
-    page = browser.post(f"{PAGE}create/", {"addresses": "a@b.test", "dedupe": "address"})
-    assert b"You have 20 unfinished lists." in page.content
-    assert b"a@b.test" in page.content
-
-
-def test_unreadable_file_fails_with_what_to_do(browser: Client) -> None:
-    address_list = upload(browser, b"%PDF-1.7\n", "customers.pdf")
-    page = show(browser, address_list)
-    assert "Failed" in page
-    assert "This is a PDF. Copy its addresses into a CSV file" in page
-    assert "Start list" not in page
-
-
 def test_another_column_is_parsed_and_shown(browser: Client) -> None:
     address_list = upload(browser)
     act(browser, address_list, "column", column="1")
@@ -233,17 +217,6 @@ def test_column_with_few_addresses_needs_a_confirmation(browser: Client) -> None
     assert state_of(address_list) == ListState.QUEUED
 
 
-def test_list_beyond_the_balance_says_what_to_do(browser: Client, account: Account) -> None:
-    address_list = upload(browser)
-    Wallet.objects.filter(account=account).update(balance=1)
-    page = show(browser, address_list)
-    assert "You need 1 more credit." in page
-    assert "Buy 1,000 credits" in page
-    assert "Start list" not in page
-    assert "Your balance doesn&#x27;t cover the list." in act(browser, address_list, "start")
-    assert state_of(address_list) == ListState.READY
-
-
 def test_text_of_the_file_is_escaped_and_invisible_characters_are_shown(browser: Client) -> None:
     content = f"{HOSTILE},email\n{HOSTILE},jane@reserved.test\n".encode()
     page = show(browser, upload(browser, content, "<b>.csv"))
@@ -260,10 +233,3 @@ def test_sample_of_a_large_list_is_shown(browser: Client) -> None:
     page = act(browser, address_list, "sample")
     assert 'data-label="Of the list, 95% certain" class="text-number">98% to 100%</td>' in page
     assert "Take free sample" not in page
-
-
-def test_small_list_has_no_sample(browser: Client) -> None:
-    address_list = upload(browser)
-    assert "Take free sample" not in show(browser, address_list)
-    act(browser, address_list, "sample")
-    assert not ListSample.objects.exists()

@@ -12,7 +12,7 @@ from apikeys.actor import Actor
 from credits.models import Pack, Wallet
 from lists.lifecycle import Start, start_list
 from lists.models import AddressList
-from lists.models.states import UNREAD, ListState
+from lists.models.states import ListState
 from lists.results.downloads import MAX_XLSX_ROWS
 from lists.uploads.services import create_list
 from tests.conftest import make_member, signed_in
@@ -82,38 +82,6 @@ def test_page_offers_what_the_state_allows(
     assert is_polled == (state in MOVING | {ListState.UPLOADING, ListState.PARSING})
 
 
-@pytest.mark.parametrize("state", ListState)
-@pytest.mark.parametrize("role", READERS)
-def test_reader_sees_the_counts_but_no_rows_and_no_actions(
-    account: Account, state: ListState, role: Role
-) -> None:
-    address_list = make_list(account, state=state)
-    page = show(signed_in(make_member(account, role)), address_list)
-    assert address_list.name in page
-    assert ("<dt>Rows</dt> <dd> 7 </dd>" in page) == (state not in UNREAD)
-    assert not [text for text in CONTENTS if text in page]
-    assert not [name for name in ("download", *ACTIONS) if url(address_list, f"{name}/") in page]
-
-
-@pytest.mark.parametrize("role", READERS)
-def test_reader_cannot_do_anything(account: Account, role: Role) -> None:
-    address_list = make_list(account)
-    browser = signed_in(make_member(account, role))
-    for action in ACTIONS:
-        assert browser.post(url(address_list, f"{action}/")).status_code == 403
-    assert browser.get(url(address_list, "download/"), DOWNLOAD).status_code == 403
-    assert browser.get(f"{PAGE}create/").status_code == 403
-    page = browser.get(PAGE).content.decode()
-    assert address_list.name in page
-    assert "New list" not in page
-
-
-def test_reader_without_lists_learns_who_uploads_them(account: Account) -> None:
-    page = signed_in(make_member(account, Role.VIEWER)).get(PAGE).content.decode()
-    assert "that an owner, admin, or developer uploads" in page
-    assert '<form method="post" enctype' not in page
-
-
 def test_list_of_another_account_is_not_found(account: Account, stranger: User) -> None:
     address_list = make_list(account)
     browser = signed_in(stranger)
@@ -140,13 +108,6 @@ def test_list_that_is_checked_again_says_until_when_and_can_be_finished(
     assert "4 unknown addresses are checked again until" in show(browser, address_list)
     browser.post(url(address_list, "finish/"))
     assert state_of(address_list) == ListState.COMPLETED
-
-
-def test_paused_list_says_why_we_paused_it(browser: Client, account: Account) -> None:
-    reason = "The credits held for this list were used by a refund."
-    error = {"error_code": "credits_deducted", "error_message": reason}
-    address_list = make_started(account, ListState.PAUSED, paused_at=timezone.now(), **error)
-    assert reason in show(browser, address_list)
 
 
 def test_canceling_asks_first_and_releases_the_credits(browser: Client, account: Account) -> None:
@@ -374,10 +335,3 @@ def test_table_shows_every_list_newest_first(browser: Client, account: Account) 
     page = " ".join(browser.get(PAGE).content.decode().split())
     assert page.index(">New</a>") < page.index(">Old</a>")
     assert "25.0% deliverable, 25.0% risky, 25.0% undeliverable, 25.0% unknown" in page
-
-
-def test_table_has_pages(browser: Client, account: Account) -> None:
-    for number in range(26):
-        account.lists.create(name=f"List {number}", state=ListState.COMPLETED)
-    assert b"Page 1 of 2" in browser.get(PAGE).content
-    assert b"List 0</a>" in browser.get(f"{PAGE}?page=2").content

@@ -76,6 +76,7 @@ def test_next_page_keeps_the_filter(browser: Client, account: Account) -> None:
     for number in range(26):
         account.lists.create(name=f"Leads {number}", state=ListState.COMPLETED)
     assert 'href="?q=leads&amp;page=2"' in show(browser, "?q=leads")
+    assert "Leads 0</a>" in show(browser, "?q=leads&page=2")
 
 
 ACTIONS = ("rename", "run-again", "delete", "download")

@@ -55,25 +55,20 @@ def test_column_with_addresses_is_found_with_its_evidence() -> None:
     assert found.columns[0].evidence == "0% of 50 cells have an address"
 
 
-def test_evidence_says_that_the_file_may_go_on() -> None:
-    found = guess_columns([[address] for address in addresses(1000)], is_beginning=True)
-    assert found.columns[0].evidence == "100% of the first 1,000 cells have an address"
-
-
-def test_one_wrong_cell_makes_it_less_than_100_percent() -> None:
-    found = guess_columns([[cell] for cell in [*addresses(999), "none"]])
-    assert found.columns[0].evidence == "99% of 1,000 cells have an address"
-
-
-def test_evidence_of_a_single_cell() -> None:
-    assert guess_columns([["jane@shop.example"]]).columns[0].evidence == (
-        "100% of 1 cell has an address"
-    )
-
-
-def test_empty_cells_do_not_count() -> None:
-    found = guess({"Email": [*addresses(10), *[""] * 80, *["  "] * 10]})
-    assert found.columns[0].evidence == "100% of 10 cells have an address"
+@pytest.mark.parametrize(
+    ("cells", "is_beginning", "evidence"),
+    [
+        (addresses(1000), True, "100% of the first 1,000 cells have an address"),
+        ([*addresses(999), "none"], False, "99% of 1,000 cells have an address"),
+        (["jane@shop.example"], False, "100% of 1 cell has an address"),
+        ([*addresses(10), *[""] * 80, *["  "] * 10], False, "100% of 10 cells have an address"),
+    ],
+)
+def test_evidence_counts_cells_that_are_not_empty(
+    cells: list[str], is_beginning: bool, evidence: str
+) -> None:
+    found = guess_columns([[cell] for cell in cells], is_beginning=is_beginning)
+    assert found.columns[0].evidence == evidence
 
 
 @pytest.mark.parametrize(

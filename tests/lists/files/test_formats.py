@@ -2,11 +2,10 @@
 
 import codecs
 import io
-import re
 
 import pytest
 
-from lists.files.errors import MESSAGES, UnreadableFile
+from lists.files.errors import UnreadableFile
 from lists.files.formats import FileFormat, FileKind, Hints, detect_format
 from tests.lists.files.legacy_texts import ENCODINGS, build_text, encode, is_same
 from tests.lists.files.spreadsheets import build_table, build_xlsx, build_zip
@@ -234,17 +233,3 @@ def test_spreadsheet_is_recognized_by_its_content() -> None:
     data = build_xlsx({"One": "", "Secret": "", "Two": ""}, hidden=["Secret"])
     found = detect(data, content_type="text/csv")
     assert found == FileFormat(FileKind.XLSX, sheets=("One", "Two"))
-
-
-@pytest.mark.parametrize("code", MESSAGES)
-def test_every_message_says_what_to_do(code: str) -> None:
-    message = UnreadableFile(code, line=12_345, limit=1000, row=2, columns=1_001).message
-    situation, action = message.removesuffix(".").split(". ")
-    assert situation[0].isupper()
-    assert re.match("Upload|Save|Open|Remove|Delete|Unpack|Copy|Export|Close|Shorten|Put", action)
-
-
-def test_numbers_in_messages_are_easy_to_read() -> None:
-    assert "Line 12,345 has more than 1,000,000 characters." in (
-        UnreadableFile("line_too_long", line=12_345, limit=1_000_000).message
-    )

@@ -8,10 +8,9 @@ from django.utils import timezone
 
 from apikeys.errors import ApiError
 from credits.models import Hold, Pack, Wallet
-from credits.plans.list_limits import ListLimits
 from engine import MEANINGS
 from lists.files.columns import FileColumn
-from lists.models import AddressList, ListSample, ParsedList
+from lists.models import AddressList, ListSample
 from lists.models.states import ListState
 from lists.presenters.file_preview import FilePreview
 from lists.presenters.list_page import ListPage, ListRow
@@ -19,10 +18,8 @@ from lists.presenters.reasons import describe_reasons
 from lists.presenters.sentences import (
     deletion_consequences,
     describe_deletion,
-    describe_limits,
     describe_progress,
     describe_refusal,
-    describe_size_limit,
     describe_speed,
     describe_state,
     name_download,
@@ -95,10 +92,6 @@ def test_paused_list_says_why_and_until_when() -> None:
         make(ListState.PAUSED, paused_at=NOW, error_message="Held credits ended.")
     )
     assert by_us == f"Held credits ended. {end}"
-
-
-def test_failed_list_says_what_happened() -> None:
-    assert describe_state(make(ListState.FAILED, error_message="It is a PDF.")) == "It is a PDF."
 
 
 @pytest.mark.parametrize(
@@ -347,19 +340,6 @@ def test_taken_sample_has_shares_with_their_intervals() -> None:
     assert shares[3] == ("unknown", "0.0%", "0% to 2%")
 
 
-def test_reader_of_a_ready_list_learns_who_starts_it() -> None:
-    page = ListPage(make(ListState.READY), Wallet(), may_act=False)
-    assert page.intro == "Ask an owner, admin, or developer to start the list."
-
-
-def test_reader_gets_no_preview() -> None:
-    stored = preview([["a@shop.example"]]).stored.pack()
-    address_list = make(ListState.READY)
-    address_list.parsed = ParsedList(preview=stored)
-    assert ListPage(address_list, Wallet(), may_act=True).preview is not None
-    assert ListPage(address_list, Wallet(), may_act=False).preview is None
-
-
 @pytest.mark.parametrize(
     ("error", "text"),
     [
@@ -388,15 +368,3 @@ def test_upload_from_the_dashboard_can_continue(
 ) -> None:
     page = ListPage(make(state, key_id=key_id), Wallet(), may_act=may_act)
     assert page.may_continue_upload is expected
-
-
-def test_size_limit_says_what_to_do() -> None:
-    assert describe_size_limit(ListLimits(10_000, 10 << 20)) == (
-        "The file is larger than 10 MB, your plan's limit. Split the file, or upgrade your plan."
-    )
-
-
-def test_limits_of_the_plan() -> None:
-    assert describe_limits(ListLimits(10_000, 10 << 20)) == (
-        "Your plan allows lists of up to 10,000 addresses, and 10 MB in unfinished lists."
-    )

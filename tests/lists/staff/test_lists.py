@@ -51,13 +51,6 @@ def test_lists_are_found_by_id_and_account(staff: User, account: Account) -> Non
     assert made.public_id not in shown(client, q="lst_other")
 
 
-def test_lists_are_filtered_by_state(staff: User, account: Account) -> None:
-    made = make_ready_list(account)
-    client = signed_in(staff)
-    assert made.public_id in shown(client, state="ready")
-    assert made.public_id not in shown(client, state="running")
-
-
 def test_staff_see_counts_but_no_rows_of_a_list(staff: User, account: Account) -> None:
     made = make_ready_list(account)
     page = reverse("admin:lists_addresslist_change", args=[made.pk])
