@@ -225,13 +225,6 @@ def test_batch_beyond_the_balance_is_refused_before_any_work(
 
 
 @pytest.mark.anywhere
-def test_headers_name_the_request_id_of_the_log(browser: Client, account: Account) -> None:
-    page = submit(browser, "address 1")
-    entry = LogEntry.objects.get(account=account)
-    assert f"X-Request-Id: {entry.request_id}" in page
-
-
-@pytest.mark.anywhere
 def test_button_with_sandbox_addresses_takes_precedence_over_the_text(browser: Client) -> None:
     button = re.search(r'name="emails" value="([^"]+)"', browser.get(PAGE).content.decode())
     assert button
@@ -264,11 +257,3 @@ def test_only_roles_that_can_validate_may_send_a_batch(
     assert browser.get(PAGE).status_code == status
     assert browser.post(PAGE, {"emails": "address 1"}).status_code == status
     assert balance_of(account) == (99 if status == 200 else 100)
-
-
-@pytest.mark.anywhere
-def test_single_and_batch_pages_link_to_each_other(browser: Client) -> None:
-    single = browser.get("/validation/playground/").content.decode()
-    batch = browser.get(PAGE).content.decode()
-    assert f'href="{PAGE}"' in single
-    assert 'href="/validation/playground/"' in batch

@@ -51,13 +51,6 @@ def test_member_sends_feedback_and_sees_it_on_the_request(account: Account, owne
     assert "Replace feedback" in page
 
 
-def test_form_without_expectation_is_shown_again(account: Account, owner: User) -> None:
-    result = make_result(account)
-    page = browser_for(owner).post(form_url(result["id"]), {"comment": "x"}).content.decode()
-    assert "This field is required." in page
-    assert not Feedback.objects.exists()
-
-
 def test_answer_is_shown_on_the_request(account: Account, owner: User, staff: User) -> None:
     feedback = make_feedback(account, user=owner)
     answer = "The server confirms\nthe bounce."
@@ -65,13 +58,6 @@ def test_answer_is_shown_on_the_request(account: Account, owner: User, staff: Us
     page = request_page(make_member(account, Role.VIEWER), feedback.result_id)
     assert "The server confirms<br>the bounce." in page
     assert "Replace feedback" not in page
-
-
-def test_expired_result_takes_no_feedback(account: Account, owner: User) -> None:
-    result = make_result(account)
-    with time_machine.travel(timezone.now() + timedelta(hours=24, seconds=1)):
-        assert browser_for(owner).get(form_url(result["id"])).status_code == 404
-        assert "Send feedback" not in request_page(owner, result["id"])
 
 
 def test_result_that_is_stored_for_longer_takes_feedback_for_a_day(

@@ -96,11 +96,6 @@ def test_duplicate_names_the_line_of_the_text() -> None:
     assert [row[9] for row in read_csv(report)] == ["repeats_line", "", "2"]
 
 
-@pytest.mark.parametrize(("count", "headline"), [(1, "1 address"), (2, "2 addresses")])
-def test_headline_counts_addresses(count: int, headline: str) -> None:
-    assert make_report(*[make_result()] * count).headline == f"{headline} validated"
-
-
 @pytest.mark.parametrize(("limit", "is_shown"), [(60, True), (99, True), (100, False)])
 def test_lower_rate_limit_is_explained(limit: int, is_shown: bool) -> None:
     assert (f"up to {limit} addresses" in limit_note(limit, 100)) is is_shown

@@ -63,9 +63,3 @@ def test_check_says_what_its_value_means(
 def test_check_that_was_not_run_claims_nothing() -> None:
     assert all_checks()["accept_all"].state is CheckState.NOT_RUN
     assert all_checks()["null_mx"].text == "Null MX record"
-
-
-def test_states_have_different_icons_and_tones() -> None:
-    tones = {Check("", "", state).tone for state in CheckState}
-    icons = {Check("", "", state).icon for state in CheckState}
-    assert len(tones) == len(icons) == len(CheckState)

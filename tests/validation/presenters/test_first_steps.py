@@ -5,10 +5,7 @@ from django.utils import timezone
 from validation.models import LogEntry
 from validation.presenters.first_steps import (
     arrival_notice,
-    create_key_hint,
     first_request,
-    paste_hint,
-    steps_intro,
 )
 from validation.reports.overview import Arrival
 from validation.templatetags.results import first_request as colored_first_request
@@ -34,24 +31,6 @@ def test_refusal_links_to_its_entry_or_to_the_docs() -> None:
     assert (notice.tone, notice.is_preliminary) == ("warning", True)
     assert "refused your request: 401 <code>api_key_revoked</code>" in notice.text
     assert notice.link_url == "/docs/errors/#api_key_revoked"
-
-
-def test_other_requests_have_only_arrived() -> None:
-    for arrival in (Arrival(), Arrival(entry())):
-        notice = arrival_notice(arrival)
-        assert (notice.text, notice.is_preliminary) == ("We received your request.", True)
-
-
-def test_hints_depend_on_who_may_create_keys() -> None:
-    assert create_key_hint("Shop", may_create_keys=True) == "Your server uses it to authenticate."
-    assert "developer of Shop" in create_key_hint("Shop", may_create_keys=False)
-    assert "key filled in" in paste_hint(may_create_keys=True)
-    assert "from a teammate" in paste_hint(may_create_keys=False)
-
-
-def test_intro_changes_after_the_first_result() -> None:
-    assert steps_intro(is_complete=False).startswith("Send your first request in three steps.")
-    assert steps_intro(is_complete=True).startswith("Your first request worked.")
 
 
 def test_first_request_is_two_commands_with_the_key() -> None:

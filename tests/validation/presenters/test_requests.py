@@ -6,11 +6,9 @@ from validation.models import LogEntry
 from validation.presenters.requests import (
     format_cost,
     format_duration,
-    format_score,
     never_logged,
     no_latest_requests,
     outcome_notes,
-    request_intro,
 )
 
 
@@ -29,23 +27,6 @@ def test_free_request_says_why_it_is_free(entry: LogEntry, cost: str) -> None:
 
 def test_duration_of_less_than_a_millisecond_is_not_zero() -> None:
     assert [format_duration(number) for number in (0, 7, 1_200)] == ["<1 ms", "7 ms", "1,200 ms"]
-
-
-def test_score_may_be_missing() -> None:
-    assert format_score(LogEntry(score=0)) == "0 of 100"
-    assert format_score(LogEntry()) == "None: no definite verdict"
-
-
-@pytest.mark.parametrize(
-    ("entry", "intro"),
-    [
-        (LogEntry(verdict="risky"), "Why the address has this verdict, and what to do about it."),
-        (LogEntry(refusal="missing_field"), "Why the request was refused, and how to fix it."),
-        (LogEntry(), "A request that validated no address."),
-    ],
-)
-def test_intro_depends_on_the_outcome(entry: LogEntry, intro: str) -> None:
-    assert request_intro(entry) == intro
 
 
 @pytest.mark.parametrize(

@@ -1,50 +1,23 @@
 """Time zones of the usage page, and how long requests are stored."""
 
-from datetime import UTC, tzinfo
 from zoneinfo import ZoneInfo
-
-import pytest
 
 from accounts.models import Account
 from validation.erasure import ErasureCount
 from validation.presenters.retention import (
     describe_stored_results,
     erasure_summary,
-    format_retention,
-    retention_sentence,
 )
-from validation.presenters.usage import interval_heading, time_zone_note
+from validation.presenters.usage import interval_heading
 from validation.reports.date_ranges import Unit
 
 KOLKATA = ZoneInfo("Asia/Kolkata")
-KOLKATA_NOTE = "Hours are in your time zone, Asia/Kolkata. Days start at midnight UTC."
-
-
-@pytest.mark.parametrize(
-    ("unit", "zone", "note"),
-    [
-        (None, KOLKATA, "Days are in UTC."),
-        (Unit.DAY, KOLKATA, "Days are in UTC."),
-        (Unit.HOUR, UTC, "Hours are in UTC."),
-        (Unit.HOUR, KOLKATA, KOLKATA_NOTE),
-    ],
-)
-def test_only_hours_are_in_the_viewers_time_zone(
-    unit: Unit | None, zone: tzinfo, note: str
-) -> None:
-    assert time_zone_note(unit, zone) == note
 
 
 def test_heading_of_intervals_names_the_time_zone() -> None:
     assert interval_heading(Unit.HOUR, KOLKATA) == "Hour (Asia/Kolkata)"
     assert interval_heading(Unit.DAY, KOLKATA) == "Day (UTC)"
     assert interval_heading(Unit.MONTH, KOLKATA) == "Month (UTC)"
-
-
-def test_retention_of_zero_days_means_not_at_all() -> None:
-    assert [format_retention(days) for days in (0, 1, 30)] == ["Not stored", "1 day", "30 days"]
-    assert retention_sentence(0).startswith("Requests aren't stored. An owner")
-    assert retention_sentence(30).startswith("Requests are stored for 30 days. An owner")
 
 
 def test_erasure_says_where_the_address_is() -> None:

@@ -48,11 +48,6 @@ def test_filter_shows_only_the_addresses_of_the_batch(browser: Client, batch_id:
     assert notice in re.sub("<[^>]*>", "", page)
 
 
-def test_filter_combines_with_the_others(browser: Client, batch_id: str) -> None:
-    page = read_page(browser.get(f"{PAGE}?batch={batch_id}&verdict=risky"))
-    assert shown_addresses(page) == ["r"]
-
-
 @pytest.mark.parametrize("typed", [str, str.lower, str.upper])
 def test_searching_a_batch_id_shows_its_addresses(
     browser: Client, batch_id: str, typed: type[str]
@@ -75,18 +70,6 @@ def test_batch_of_another_account_is_not_found(batch_id: str, stranger: User) ->
     page = read_page(signed_in(stranger).get(f"{PAGE}?batch={batch_id}"))
     assert "No matching requests." in page
     assert not shown_addresses(page)
-
-
-@pytest.mark.parametrize("batch_id", [f"bat_06H0D7M0PN{'0' * 16}", f"bat_{'Z' * 26}"])
-def test_unknown_batch_says_so(browser: Client, batch_id: str) -> None:
-    assert "No matching requests." in read_page(browser.get(f"{PAGE}?batch={batch_id}"))
-
-
-@pytest.mark.parametrize("batch_id", ["bat_1", f"val_{'0' * 26}", "%00", "'"])
-def test_malformed_batch_id_is_an_error(browser: Client, batch_id: str) -> None:
-    page = read_page(browser.get(f"{PAGE}?batch={batch_id}"))
-    assert 'class="form-errors"' in page
-    assert 'class="log"' not in page
 
 
 def test_export_contains_only_the_batch(browser: Client, batch_id: str) -> None:

@@ -1,13 +1,13 @@
 """The request log in the admin: search by id, and erasure of an address."""
 
 import pytest
-from django.contrib.auth.models import Group
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from accounts.models import AuditEntry, User
-from tests.conftest import make_user, signed_in
+from tests.accounts.staff.staff_pages import client_in_group
+from tests.conftest import signed_in
 from tests.support.api_client import ApiClient
 from validation.models import LogEntry, Replay
 
@@ -17,15 +17,9 @@ LIST = "/admin/validation/logentry/"
 ADDRESS = "jane.doe@sandbox.test"
 
 
-def in_group(name: str) -> Client:
-    user = make_user(f"{name.lower()}@service.example", is_staff=True)
-    user.groups.add(Group.objects.get(name=name))
-    return signed_in(user)
-
-
 @pytest.fixture
 def support() -> Client:
-    return in_group("Support")
+    return client_in_group("Support")
 
 
 @pytest.fixture
@@ -78,7 +72,7 @@ def test_support_finds_and_erases_an_address_of_all_accounts(
 
 
 def test_finance_can_find_but_not_erase_an_address(entry: LogEntry) -> None:
-    finance = in_group("Finance")
+    finance = client_in_group("Finance")
     page = finance.post(f"{LIST}find/", {"email": ADDRESS}).content
     assert b"Found across all accounts" in page
     assert b"Erase address" not in page
