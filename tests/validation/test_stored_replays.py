@@ -60,10 +60,11 @@ def stores_nothing(account: Account, owner: User) -> None:
     change_log_days(account=account, days=0, actor=owner)
 
 
-def test_response_is_stored_encrypted(caller: ApiClient) -> None:
-    validate(caller, "jane.distinctive@sandbox.test")
-    stored = [*Replay.objects.values(), *StoredResult.objects.values()]
-    assert "distinctive" not in str(stored)
+def test_response_and_idempotency_key_are_not_stored_in_plain_text(caller: ApiClient) -> None:
+    validate(caller, "jane.distinctive@sandbox.test", "svc_live_mistaken_for_it")
+    stored = str([*Replay.objects.values(), *StoredResult.objects.values()])
+    assert "distinctive" not in stored
+    assert "svc_live" not in stored
 
 
 def test_idempotency_key_adds_no_stored_result(caller: ApiClient) -> None:

@@ -38,16 +38,6 @@ def test_result_has_every_field_in_the_documented_order(caller: ApiClient) -> No
     assert result["created_at"].endswith("Z")
 
 
-def test_address_is_unknown_if_dns_fails(caller: ApiClient) -> None:
-    result = caller.validate("jane@ordinary-shop.com").json()
-    assert (result["verdict"], result["reason"]) == ("unknown", "dns_failure")
-    assert (result["evidence"], result["score"]) == ("syntax", None)
-    assert result["safe_to_send"] is None
-    assert result["accept_for_signup"] is True
-    assert result["checks"]["syntax"] is True
-    assert result["checks"]["accepts_mail"] is None
-
-
 @pytest.mark.parametrize(
     "email",
     [
@@ -77,22 +67,6 @@ def test_invalid_syntax_is_a_result_and_not_an_error(caller: ApiClient, email: s
     }
     assert result["syntax_error"]["code"]
     assert result["syntax_error"]["message"].endswith(".")
-
-
-@pytest.mark.parametrize(
-    "email", ["a@b.invalid", "a@localhost.test", "a@example.com", "a@x.example"]
-)
-def test_reserved_domain_is_undeliverable(caller: ApiClient, email: str) -> None:
-    result = caller.validate(email).json()
-    assert (result["verdict"], result["reason"]) == ("undeliverable", "reserved_domain")
-    assert result["checks"]["reserved_domain"] is True
-
-
-def test_internationalized_address_is_parsed(caller: ApiClient) -> None:
-    result = caller.validate("jörg@bücher-laden.de").json()
-    assert result["checks"]["smtputf8_required"] is True
-    assert result["ascii_domain"] == "xn--bcher-laden-thb.de"
-    assert result["domain"] == "bücher-laden.de"
 
 
 @pytest.mark.parametrize(
@@ -169,12 +143,6 @@ def test_body_of_8_kb_is_accepted_and_a_larger_one_is_refused(caller: ApiClient)
 def test_trailing_slash_makes_no_difference(caller: ApiClient) -> None:
     response = caller.call("POST", "/v1/validate/", b'{"email": "a@b.co"}')
     assert response.status_code == 200
-
-
-def test_result_ids_are_unique_and_30_characters_long(caller: ApiClient) -> None:
-    ids = [caller.validate().json()["id"] for _ in range(3)]
-    assert len(set(ids)) == 3
-    assert all(len(result_id) == 30 for result_id in ids)
 
 
 @pytest.mark.parametrize("email", ["@", "a@", ".", "a..b@c.de", '"@"@x.com', "a@b", "a" * 300])

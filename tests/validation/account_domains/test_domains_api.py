@@ -47,12 +47,6 @@ def test_put_replaces_both_lists_and_returns_what_is_stored(caller: ApiClient) -
     assert get(caller).json() == second
 
 
-def test_path_with_a_slash_is_the_same(caller: ApiClient) -> None:
-    body = json.dumps(LISTS).encode()
-    assert caller.call("PUT", "/v1/domains/", body).json() == STORED
-    assert caller.get("/v1/domains/").json() == STORED
-
-
 def test_etag_changes_with_the_lists(caller: ApiClient) -> None:
     etags = [put(caller).headers["ETag"], get(caller).headers["ETag"]]
     etags += [put(caller, STORED).headers["ETag"], put(caller, EMPTY).headers["ETag"]]
@@ -92,11 +86,6 @@ def test_asterisk_matches_any_content(caller: ApiClient) -> None:
 def test_domain_on_both_lists_stays_on_both(caller: ApiClient) -> None:
     both = {"allowed": ["shop.example"], "denied": ["shop.example"]}
     assert put(caller, both).json() == both
-
-
-def test_duplicates_are_stored_once(caller: ApiClient) -> None:
-    lists = {"allowed": ["b.example", "a.example", "@B.EXAMPLE."], "denied": []}
-    assert put(caller, lists).json()["allowed"] == ["b.example", "a.example"]
 
 
 def test_most_entries_are_stored_and_one_more_is_refused(caller: ApiClient) -> None:
@@ -151,13 +140,6 @@ def test_unknown_query_parameter_is_refused(caller: ApiClient) -> None:
     assert refusal(caller.get("/v1/domains?list=denied")) == (400, "unknown_field", "list")
 
 
-def test_other_methods_are_not_allowed(caller: ApiClient) -> None:
-    for method in ("POST", "PATCH", "DELETE", "OPTIONS"):
-        response = caller.call(method, "/v1/domains")
-        assert error_code(response) == "method_not_allowed"
-        assert response.headers["Allow"] == "GET, HEAD, PUT"
-
-
 def test_body_of_up_to_a_megabyte_is_read(caller: ApiClient) -> None:
     body = json.dumps(LISTS).encode()
     assert caller.call("PUT", "/v1/domains", body.ljust(1 << 20)).status_code == 200
@@ -198,17 +180,12 @@ def test_change_is_in_the_audit_log_with_the_key(caller: ApiClient, account: Acc
 
 
 def test_refused_and_repeated_changes_are_not_in_the_audit_log(caller: ApiClient) -> None:
+    assert put(caller, EMPTY).headers["ETag"] == '"0"'
     put(caller)
     put(caller)
     put(caller, EMPTY, If_Match='"stale"')
     put(caller, {"allowed": ["com"], "denied": []})
     assert AuditEntry.objects.filter(action="domains.changed").count() == 1
-
-
-def test_emptying_empty_lists_is_not_in_the_audit_log(caller: ApiClient) -> None:
-    before = get(caller).headers["ETag"]
-    assert put(caller, EMPTY).headers["ETag"] == before
-    assert not AuditEntry.objects.filter(action="domains.changed").exists()
 
 
 def test_suspended_account_cannot_change_its_lists(

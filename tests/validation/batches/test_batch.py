@@ -173,11 +173,6 @@ def test_body_of_a_single_call_stays_limited_to_8_kilobytes(caller: ApiClient) -
     assert "400 KB" in response.json()["error"]["message"]
 
 
-def test_each_address_counts_as_one_request(caller: ApiClient, account: Account) -> None:
-    assert send(caller, WRONG).headers["X-RateLimit-Remaining"] == "57"
-    assert caller.get("/v1/me").headers["X-RateLimit-Remaining"] == "56"
-
-
 def test_batch_that_does_not_fit_consumes_one_request_only(
     caller: ApiClient, account: Account
 ) -> None:

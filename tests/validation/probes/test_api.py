@@ -13,11 +13,9 @@ from apikeys.models import ApiKey
 from credits.models import Hold, Wallet
 from credits.services import deduct
 from credits.wallet.books import find_discrepancies
-from engine import Finding
 from tests.support.api_client import ApiClient, error_code
 from tests.validation.probes.conftest import GREYLISTED, MailServers, run_queue
-from validation.models import LogEntry, MailboxCheckDay, Probe, Replay, StoredResult
-from validation.probes.settlement import finish
+from validation.models import LogEntry, Probe, Replay, StoredResult
 
 pytestmark = pytest.mark.django_db
 
@@ -220,15 +218,6 @@ def test_account_that_stores_nothing_gets_no_pending_result(
     assert mail.server.verbs["RCPT"] == 0
 
 
-def test_check_is_finished_once(caller: ApiClient, account: Account, mail: MailServers) -> None:
-    pending = check(caller, "jane@shop.com")
-    probe = Probe.objects.get()
-    run_queue()
-    final = read(caller, pending).json()
-    assert not finish(probe=probe, finding=Finding("", ("check_failed",), "syntax"))
-    assert read(caller, pending).json() == final
-
-
 @pytest.mark.parametrize(
     "email", ["jane@shop.com", "unknown@shop.com", "full@shop.com", "jane@catchall.com"]
 )
@@ -253,22 +242,6 @@ def test_check_without_its_credits_ends_as_unknown_and_says_nothing_of_the_answe
     assert not Replay.objects.exists()
     assert not Hold.objects.open().exists()
     assert not list(find_discrepancies())
-
-
-def test_free_plan_has_twenty_checks_a_day(
-    caller: ApiClient, account: Account, mail: MailServers
-) -> None:
-    check(caller, "unknown@sandbox.test")
-    assert not MailboxCheckDay.objects.exists()
-    check(caller, "no address")
-    MailboxCheckDay.objects.update(number=20)
-    refused = check(caller, "no address")
-    assert (refused.status_code, error_code(refused)) == (402, "plan_limit_reached")
-    details = refused.json()["error"]["details"]
-    assert details["limit"] == 20
-    assert details["resets_at"].endswith("T00:00:00Z")
-    assert details["upgrade_url"].startswith("http")
-    assert caller.validate("no address").status_code == 200
 
 
 def test_check_needs_two_credits(caller: ApiClient, account: Account, mail: MailServers) -> None:

@@ -9,7 +9,6 @@ from pytest_django import Settings
 
 from accounts.models import Account
 from accounts.services import open_account
-from engine import Finding
 from runtime.encryption import encrypt
 from tests.conftest import make_user
 from tests.validation.probes.conftest import MailServers, run_queue
@@ -170,14 +169,6 @@ def test_checks_of_a_removed_egress_move_to_another(account: Account, mail: Mail
     assert MailHostPace.objects.filter(egress=probe.egress).exists()
     run_queue()
     assert not Probe.objects.waiting().exists()
-
-
-def test_result_without_its_credits_is_unknown(account: Account, mail: MailServers) -> None:
-    probe = add_probe(account)
-    run_queue()
-    probe.refresh_from_db()
-    assert probe.reason == "check_failed"
-    assert Finding("", ("check_failed",), "syntax").retry_after_s is None
 
 
 def add_list(account: Account, *emails: str) -> list[Probe]:

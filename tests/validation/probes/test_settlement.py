@@ -238,9 +238,11 @@ def test_daily_limit_is_free_accounts_and_ends_with_the_day(
 ) -> None:
     MailboxCheckDay.objects.create(account=account, day=timezone.now().date(), number=20)
     refused = check(caller, "no address")
-    assert error_code(refused) == "plan_limit_reached"
-    resets_at = refused.json()["error"]["details"]["resets_at"]
-    assert resets_at[:10] == f"{timezone.now() + timedelta(days=1):%Y-%m-%d}"
+    assert (refused.status_code, error_code(refused)) == (402, "plan_limit_reached")
+    details = refused.json()["error"]["details"]
+    assert (details["limit"], details["upgrade_url"][:4]) == (20, "http")
+    assert details["resets_at"] == f"{timezone.now() + timedelta(days=1):%Y-%m-%d}T00:00:00Z"
+    assert caller.validate("no address").status_code == 200
     # Neither the refusal nor the sandbox counts.
     assert check(caller, "mailbox_full@sandbox.test").status_code == 200
     assert MailboxCheckDay.objects.get().number == 20

@@ -96,11 +96,6 @@ def test_result_is_returned_at_balance_0(caller: ApiClient, account: Account) ->
     assert get_result(caller, result["id"]).json()["credits"]["remaining"] == 0
 
 
-def test_result_with_an_idempotency_key_is_stored(caller: ApiClient) -> None:
-    returned = caller.validate(NO_ADDRESS, Idempotency_Key="order-1")
-    assert get_result(caller, returned.json()["id"]).content == returned.content
-
-
 def test_other_accounts_do_not_find_the_result(caller: ApiClient, stranger: User) -> None:
     result = caller.validate(NO_ADDRESS).json()
     theirs = stranger.memberships.get().account
