@@ -1,6 +1,3 @@
-import json
-from pathlib import Path
-
 import pytest
 from playwright.sync_api import Page, expect
 
@@ -10,24 +7,9 @@ from tests.journeys.teams import rename_account
 from tests.journeys.windows import Windows
 
 
-@pytest.fixture
-def page(windows: Windows, newcomer: Newcomer) -> Page:
-    return windows.open(newcomer)
-
-
-def test_export_contains_the_new_account_name(page: Page, tmp_path: Path) -> None:
-    rename_account(page, "Müller & Söhne")
-    with page.expect_download() as download:
-        page.get_by_role("button", name="Export").click()
-    file = tmp_path / "export.json"
-    download.value.save_as(file)
-    export = json.loads(file.read_text())
-    assert export["account"]["name"] == "Müller & Söhne"
-    assert download.value.suggested_filename == f"{export['account']['id']}.json"
-
-
 @pytest.mark.main_path
-def test_account_is_closed_by_typing_its_name(page: Page, newcomer: Newcomer) -> None:
+def test_account_is_closed_by_typing_its_name(windows: Windows, newcomer: Newcomer) -> None:
+    page = windows.open(newcomer)
     rename_account(page, "Short Life")
     page.goto("/accounts/account/close/")
     type_account_name(page, "Long Life")

@@ -111,27 +111,6 @@ def test_without_javascript_a_double_click_places_one_order(
     expect(page.get_by_text("Canceled INV-")).to_be_visible()
 
 
-def test_low_and_empty_balance_send_emails(windows: Windows, site: Product) -> None:
-    customer = make_customer(site, "spender@shop.example", credits=12)
-    page = windows.open()
-    sign_in(page, customer.email, customer.password)
-    assert_heading(page, "Overview")
-    page.goto("/credits/")
-    page.get_by_label("Send a low-balance email at").fill("3")
-    page.get_by_role("button", name="Save").click()
-    expect(page.get_by_text("Saved your low-balance threshold.")).to_be_visible()
-    caller = HttpCaller(site, customer.secret)
-    for _ in range(12):
-        assert caller.validate("no address").status == 200
-    low = plain_text(site.wait_for_email(customer.email, "3 credits left"))
-    assert "We send this email once when the balance reaches 3 credits." in low
-    empty = plain_text(site.wait_for_email(customer.email, "No credits left"))
-    assert f"{site.url}/credits/packs/" in empty
-    page.reload()
-    expect(page.get_by_text("API requests return 402 until you add credits")).to_be_visible()
-    assert_no_findings(page)
-
-
 @pytest.fixture(scope="module")
 def stripe() -> Iterator[FakeStripe]:
     with fake_stripe() as running:

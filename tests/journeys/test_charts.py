@@ -58,13 +58,6 @@ def test_bar_shows_its_day_and_opens_its_requests(page: Page, path: str) -> None
     expect(page.locator(".log tbody tr")).to_have_count(2)
 
 
-def test_filters_of_usage_apply_themselves(page: Page) -> None:
-    page.goto("/validation/usage/")
-    page.get_by_label("By", exact=True).select_option("month")
-    expect(page.get_by_role("heading", name="Requests by month")).to_be_visible()
-    expect(page.get_by_label("By", exact=True)).to_be_focused()
-
-
 def test_arrow_keys_move_between_bars(page: Page) -> None:
     page.goto("/validation/usage/")
     page.locator(".chart-bar[tabindex='0']").focus()

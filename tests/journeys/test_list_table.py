@@ -62,14 +62,6 @@ def test_list_is_found_and_renamed_by_keyboard(page: Page) -> None:
     expect(page.get_by_text("Renamed to May leads.")).to_be_visible()
 
 
-def test_filter_without_a_match_is_cleared(page: Page) -> None:
-    page.get_by_label("State").select_option("Paused")
-    expect(page.get_by_text("No matching lists.")).to_be_visible()
-    assert_no_findings(page)
-    page.get_by_role("button", name="Clear filters").click()
-    expect(page.locator(".lists-table tbody tr")).to_have_count(4)
-
-
 def test_row_opens_its_list(page: Page) -> None:
     # The row's link covers the cell.
     page.locator("tr", has_text="June").locator(".two-line-time").click(force=True)

@@ -243,17 +243,3 @@ def test_file_does_not_replace_pasted_text(form: Page) -> None:
     drop(form, "dropped.csv")
     alert = form.get_by_role("alert").filter(has_text="You also pasted addresses.")
     expect(alert).to_be_visible()
-
-
-def test_sample_file_is_free_to_check(page: Page, site: Product, tmp_path: Path) -> None:
-    with page.expect_download() as download:
-        page.get_by_role("link", name="Download a sample file").click()
-    sample = tmp_path / download.value.suggested_filename
-    download.value.save_as(sample)
-    upload(page, sample)
-    expect(page.get_by_role("heading", name="sample-list.csv")).to_be_visible()
-    run_lists(site)
-    page.get_by_role("button", name="Start list").click()
-    run_lists(site)
-    expect(page.get_by_text("Completed on")).to_be_visible()
-    expect(page.locator(".app-side").get_by_text("100 credits")).to_be_visible()

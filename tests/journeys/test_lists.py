@@ -65,24 +65,6 @@ def test_list_page_follows_the_list_without_a_reload(
     expect(page.get_by_text("Reading file")).to_be_visible()
 
 
-def test_paused_list_is_resumed_canceled_and_deleted(
-    windows: Windows, site: Product, newcomer: Newcomer
-) -> None:
-    page = windows.open(newcomer)
-    upload(page)
-    run_lists(site)
-    page.get_by_role("button", name="Start list").click()
-    page.get_by_role("button", name="Pause list").click()
-    expect(page.get_by_text("If it isn't resumed by")).to_be_visible()
-    page.get_by_role("button", name="Resume list").click()
-    page.get_by_role("button", name="Cancel list").click()
-    page.get_by_role("button", name="Cancel list").click()
-    expect(page.get_by_text("Its unused credits were released.")).to_be_visible()
-    page.get_by_role("button", name="Delete list").click()
-    page.get_by_role("button", name="Delete list").click()
-    expect(page.get_by_text("Deleted customers.csv.")).to_be_visible()
-
-
 def test_list_page_has_no_findings_in_other_states(
     windows: Windows, site: Product, newcomer: Newcomer
 ) -> None:

@@ -24,19 +24,6 @@ def test_example_is_filled_in_and_validated(page: Page) -> None:
     expect(page.get_by_label("Address")).to_have_value("undeliverable@sandbox.test")
 
 
-def test_enter_validates_the_typed_address(page: Page) -> None:
-    page.get_by_label("Address").fill("risky@sandbox.test")
-    page.keyboard.press("Enter")
-    expect(page.get_by_role("heading", name="risky@sandbox.test")).to_be_visible()
-
-
-def test_suggestion_can_be_validated(page: Page) -> None:
-    page.get_by_label("Address").fill("possible_typo@sandbox.test")
-    page.keyboard.press("Enter")
-    page.get_by_role("button", name="Validate this address").click()
-    expect(page.get_by_role("heading", name="possible_typo@mailbox.test")).to_be_visible()
-
-
 def test_tabs_work_with_the_keyboard_and_are_remembered(page: Page) -> None:
     page.get_by_role("button", name="deliverable@sandbox.test").first.click()
     result, json = page.get_by_role("tab", name="Result"), page.get_by_role("tab", name="JSON")

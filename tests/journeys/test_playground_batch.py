@@ -82,16 +82,6 @@ def test_row_and_button_open_the_request_log_in_a_new_tab(page: Page) -> None:
     expect(page.locator(".batch-rows tbody tr")).to_have_count(3)
 
 
-def test_tabs_show_the_response_and_the_code(page: Page) -> None:
-    send(page)
-    page.get_by_role("tab", name="JSON").click()
-    expect(page.get_by_role("tabpanel", name="JSON")).to_contain_text('"duplicate_of": 0')
-    page.get_by_role("tab", name="Headers").click()
-    expect(page.get_by_role("tabpanel", name="Headers")).to_contain_text("X-Credits-Cost: 1")
-    page.get_by_role("tab", name="Code").click()
-    expect(page.get_by_role("tabpanel", name="curl")).to_contain_text("/v1/validate/batch")
-
-
 def test_batch_works_on_a_phone_without_javascript(windows: Windows, newcomer: Newcomer) -> None:
     page = windows.open(newcomer, java_script_enabled=False, width=NARROW)
     page.goto(PAGE)

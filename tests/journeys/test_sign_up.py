@@ -55,17 +55,6 @@ def test_sign_in_requires_a_code_from_the_authenticator_app(
     assert_heading(page, "Overview")
 
 
-def test_a_recovery_code_opens_the_account_once(page: Page, app: AuthenticatorApp) -> None:
-    sign_in(page, app.email)
-    _type_code(page, app.recovery_codes[0])
-    assert_heading(page, "Overview")
-    sign_out(page)
-
-    sign_in(page, app.email)
-    _type_code(page, app.recovery_codes[0])
-    expect(page.get_by_text("Incorrect code.")).to_be_visible()
-
-
 def _type_code(page: Page, code: str) -> None:
     assert_heading(page, "Two-factor authentication")
     page.get_by_label("Code").fill(code)

@@ -34,30 +34,6 @@ def test_invited_developer_sees_the_team_but_cannot_invite(developer: Page) -> N
     expect(developer.get_by_text("Invite a team member")).to_have_count(0)
 
 
-@pytest.mark.main_path
-def test_forbidden_page_names_the_role_it_needs(developer: Page) -> None:
-    response = developer.goto("/accounts/account/close/")
-    assert response
-    assert response.status == 403
-    assert_heading(developer, "Access denied")
-    expect(developer.get_by_text("doesn't have access to this page. Ask an owner.")).to_be_visible()
-
-
-@pytest.mark.main_path
-@pytest.mark.parametrize(
-    ("address", "heading"),
-    [
-        ("/accounts/account/rename/", "Profile"),
-        ("/accounts/account/export/", "Profile"),
-        ("/accounts/team/invite/", "Team"),
-    ],
-)
-def test_url_of_a_form_redirects_to_its_page(owner: Page, address: str, heading: str) -> None:
-    """A refused form leaves this URL in the address bar."""
-    owner.goto(address)
-    assert_heading(owner, heading)
-
-
 def test_an_owner_changes_a_role_and_removes_the_member(
     owner: Page, page: Page, site: Product
 ) -> None:

@@ -21,9 +21,6 @@ from tests.lists.results_factory import make_list, make_ready_list, set_state
 pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 
 PAGE = "/lists/"
-READERS = (Role.VIEWER, Role.BILLING)
-# A cell, a column and a domain of the list.
-CONTENTS = ("Doe, Jane", "deliverable@sandbox.test", "First rows")
 ACTIONS = ("column", "encoding", "sample", "start", "pause", "resume", "finish", "cancel", "delete")
 
 
