@@ -10,11 +10,8 @@ from django.utils.html import strip_tags
 from accounts.models import User
 from credits.models import Pack, Plan
 from tests.conftest import signed_in
-from tests.servers.product import ROOT
 
 pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
-
-IMAGE = ROOT / "static" / "social.png"
 
 
 def show_landing(browser: Client | None = None) -> str:
@@ -96,10 +93,3 @@ def test_form_without_a_script_sends_no_address_in_the_url() -> None:
     assert form
     assert 'action="/reference/try/"' in form[0]
     assert "name=" not in form[0]
-
-
-def test_preview_image_is_small_and_has_the_announced_size() -> None:
-    image = IMAGE.read_bytes()
-    assert image.startswith(b"\x89PNG")
-    assert (int.from_bytes(image[16:20]), int.from_bytes(image[20:24])) == (1200, 630)
-    assert len(image) < 60_000

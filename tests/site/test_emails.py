@@ -2,7 +2,6 @@
 
 import re
 from html import unescape
-from pathlib import Path
 
 import pytest
 from django.conf import settings
@@ -127,18 +126,3 @@ def test_text_on_dark_background_has_its_dark_color(mail: Mail) -> None:
         color = re.search(r"(?<!-)color:(#\w{6})", tag)
         if color and color[1] in LIGHT:
             assert re.search(r'class="[^"]*email-(?:ink|muted|link|code)\b', tag), tag
-
-
-def test_amounts_of_the_text_part_are_aligned(owner: User, account: Account) -> None:
-    text = Examples(owner, account).queue("lists/mails/list_results").text
-    rows = [line for line in text.splitlines() if re.fullmatch(r"\w+ +[\d,]+", line)]
-    assert len(rows) == 5
-    assert len({len(row) for row in rows}) == 1
-
-
-def test_layout_of_emails_is_the_only_one() -> None:
-    for template in EMAILS:
-        text = Path(TEMPLATES / f"{template}{SUFFIX}").read_text()
-        assert re.match(
-            r'\{% extends "[\w/]*(?:layout|base|base_notification|list_base)\.txt"', text
-        )

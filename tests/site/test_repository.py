@@ -96,12 +96,6 @@ def test_product_stays_within_its_line_budget() -> None:
     )
 
 
-def test_make_explains_every_target() -> None:
-    output = subprocess.run(["make"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    for target in ("serve", "test", "setup", "bench", "check", "lint", "lock"):
-        assert f"make {target} " in output
-
-
 def find_paths(document: str) -> set[str]:
     """Return the files and folders that the document mentions in backticks."""
     text = re.sub(r"```.*?```", "", (ROOT / document).read_text(), flags=re.DOTALL)
@@ -115,8 +109,3 @@ def test_paths_in_docs_exist(document: str) -> None:
     """A path may be relative to any folder, as in `dns/trust.py`."""
     tracked = "".join(f"/{name}/\n" for name in tracked_files())
     assert sorted(name for name in find_paths(document) if f"/{name}/" not in tracked) == []
-
-
-def test_readme_begins_with_serve_and_test_commands() -> None:
-    readme = (ROOT / "README.md").read_text()
-    assert readme.index("make serve") < readme.index("make test") < readme.index("\n## ")

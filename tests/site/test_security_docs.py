@@ -58,11 +58,6 @@ def threats() -> list[list[str]]:
     return [row for group in GROUPS for row in read_table(f"### {group}")]
 
 
-@pytest.mark.parametrize("group", GROUPS)
-def test_each_group_of_threats_has_a_table(group: str) -> None:
-    assert len(read_table(f"### {group}")) >= 7
-
-
 def test_every_threat_is_listed_once_and_has_a_test() -> None:
     assert len(threats()) >= 70
     for threat, tests in threats():

@@ -65,12 +65,6 @@ def test_markdown_has_no_html_and_only_absolute_links(page: DocsPage) -> None:
     assert all(target.startswith((settings.BASE_URL, "mailto:")) for target in targets)
 
 
-def test_code_blocks_name_their_language() -> None:
-    markdown = read_text("/docs/index.md")
-    for language in ("sh", "python", "javascript"):
-        assert f"\n```{language} " in markdown
-
-
 @each_page
 def test_markdown_has_no_attributes_and_the_code_of_every_block(page: DocsPage) -> None:
     markdown = read_text(f"/docs/{page.markdown_path}").replace("\r", "")
