@@ -1,7 +1,6 @@
 """Actions of customers on our own pages."""
 
 import json
-from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
@@ -32,6 +31,7 @@ from tests.validation.feedback.factory import make_result
 
 WEBHOOK = {"url": URL, "description": ""}
 KEY = {"name": "Server", "access": "full", "expires_at": "", "allowed_networks": ""}
+UPLOAD = {"file_name": "c.csv", "file_size": "1", "dedupe": "address"}
 
 
 def _close_account(scene: Scene) -> Any:
@@ -77,7 +77,9 @@ def _leave_account(scene: Scene) -> Any:
     return scene.send(scene.browser, "accounts:remove-member", membership_id)
 
 
-def _require_second_factor(value: str) -> Callable[[Scene], Any]:
+def _second_factor_case(action: str, value: str) -> ActionCase:
+    page = "accounts:require-second-factor"
+
     def perform(scene: Scene) -> Any:
         # Signs in, before there is a second factor.
         browser = scene.browser
@@ -85,9 +87,9 @@ def _require_second_factor(value: str) -> Callable[[Scene], Any]:
             Account.objects.update(second_factor_required_at=timezone.now())
         add_authenticator_app(scene.owner)
         mark_second_factor_used(browser, scene.owner)
-        return scene.send(browser, "accounts:require-second-factor", required=value)
+        return scene.send(browser, page, required=value)
 
-    return perform
+    return ActionCase(page, action, perform)
 
 
 def _send_feedback(scene: Scene) -> Any:
@@ -101,16 +103,16 @@ def _agree_to_terms(scene: Scene) -> Any:
     return scene.send(scene.browser, "accounts:agree-to-terms")
 
 
-def _create_key(scene: Scene) -> Any:
-    return scene.send(scene.browser, "apikeys:create-key", **KEY, form_token=TOKEN)
+def _key_case(page: str, action: str, **form: Any) -> ActionCase:
+    page = f"apikeys:{page}"
+    return ActionCase(
+        page, action, lambda scene: scene.send(scene.browser, page, scene.key.public_id, **form)
+    )
 
 
-def _send_for_key(page: str, **form: Any) -> Any:
-    return lambda scene: scene.send(scene.browser, page, scene.key.public_id, **form)
-
-
-def _send_for_webhook(page: str, **form: Any) -> Any:
+def _webhook_case(page: str, action: str, **form: Any) -> ActionCase:
     """Send a form of an endpoint with a failed delivery."""
+    page = f"accounts:{page}"
 
     def perform(scene: Scene) -> Any:
         endpoint = make_endpoint(scene.account, URL, created_by=scene.owner)
@@ -124,7 +126,7 @@ def _send_for_webhook(page: str, **form: Any) -> Any:
             form["public_key"] = public_key(endpoint)
         return scene.send(scene.browser, page, *ids, **form)
 
-    return perform
+    return ActionCase(page, action, perform)
 
 
 def _order_pack(scene: Scene) -> Any:
@@ -159,10 +161,6 @@ def _pay_by_card(scene: Scene) -> Any:
     )
 
 
-def _save_card(scene: Scene) -> Any:
-    return scene.send(scene.browser, "credits:save-card", form_token=TOKEN)
-
-
 def _remove_card(scene: Scene) -> Any:
     assert scene.stripe
     give_card(scene.stripe, scene.account)
@@ -186,15 +184,16 @@ def _switch_off_top_up(scene: Scene) -> Any:
     return scene.send(scene.browser, "credits:switch-off-automatic-top-up")
 
 
-def _send_for_list(page: str, state: ListState, **form: Any) -> Any:
+def _list_case(page: str, action: str, state: ListState, **form: Any) -> ActionCase:
     """Send a form of a list in this state."""
+    page = f"lists:{page}"
 
-    def send(scene: Scene) -> Any:
+    def perform(scene: Scene) -> Any:
         address_list = make_ready_list(scene.account)
         set_state(address_list, state)
         return scene.send(scene.browser, page, address_list.public_id, **form)
 
-    return send
+    return ActionCase(page, action, perform)
 
 
 def _delete_lists(scene: Scene) -> Any:
@@ -208,110 +207,42 @@ def _download_list(scene: Scene) -> Any:
     return scene.open(scene.browser, "lists:download-list", address_list.public_id, **query)
 
 
-def _send_form(page: str, *args: Any, **form: Any) -> Any:
-    return lambda scene: scene.send(scene.browser, page, *args, **form)
+def _case(page: str, action: str, **form: Any) -> ActionCase:
+    return ActionCase(page, action, lambda scene: scene.send(scene.browser, page, **form))
 
 
 CASES = [
-    ActionCase(
-        "accounts:edit-profile", "user.renamed", _send_form("accounts:edit-profile", name="Olivia")
-    ),
-    ActionCase(
-        "accounts:rename-account",
-        "account.renamed",
-        _send_form("accounts:rename-account", name="S"),
-    ),
-    ActionCase(
-        "accounts:export-account", "account.exported", _send_form("accounts:export-account")
-    ),
+    _case("accounts:edit-profile", "user.renamed", name="Olivia"),
+    _case("accounts:rename-account", "account.renamed", name="S"),
+    _case("accounts:export-account", "account.exported"),
     ActionCase("accounts:close-account", "account.closed", _close_account),
-    ActionCase(
-        "accounts:open-account", "account.opened", _send_form("accounts:open-account", name="Two")
-    ),
-    ActionCase(
-        "accounts:export-audit-log", "audit.exported", _send_form("accounts:export-audit-log")
-    ),
-    ActionCase(
-        "accounts:change-notifications",
-        "notifications.changed",
-        _send_form("accounts:change-notifications", emails="list.failed"),
-    ),
-    ActionCase(
-        "validation:export-requests", "requests.exported", _send_form("validation:export-requests")
-    ),
-    ActionCase(
-        "accounts:invite-member",
-        "member.invited",
-        _send_form("accounts:invite-member", email="new@shop.example", role="viewer"),
-    ),
+    _case("accounts:open-account", "account.opened", name="Two"),
+    _case("accounts:export-audit-log", "audit.exported"),
+    _case("accounts:change-notifications", "notifications.changed", emails="list.failed"),
+    _case("validation:export-requests", "requests.exported"),
+    _case("accounts:invite-member", "member.invited", email="new@shop.example", role="viewer"),
     ActionCase("accounts:withdraw-invitation", "invitation.withdrawn", _withdraw_invitation),
     ActionCase("accounts:accept-invitation", "member.joined", _accept_invitation, actor="new user"),
     ActionCase("accounts:change-role", "member.role_changed", _change_role),
     ActionCase("accounts:remove-member", "member.removed", _remove_member),
     ActionCase("accounts:remove-member", "member.left", _leave_account),
-    ActionCase(
-        "accounts:require-second-factor",
-        "team.second_factor_required",
-        _require_second_factor("yes"),
-    ),
-    ActionCase(
-        "accounts:require-second-factor",
-        "team.second_factor_optional",
-        _require_second_factor("no"),
-    ),
+    _second_factor_case("team.second_factor_required", "yes"),
+    _second_factor_case("team.second_factor_optional", "no"),
     ActionCase("accounts:agree-to-terms", "user.terms_agreed", _agree_to_terms),
-    ActionCase("apikeys:create-key", "key.created", _create_key),
-    ActionCase("apikeys:change-key", "key.changed", _send_for_key("apikeys:change-key", **KEY)),
-    ActionCase(
-        "apikeys:rotate-key",
-        "key.rotated",
-        _send_for_key("apikeys:rotate-key", grace="0", form_token=TOKEN),
-    ),
-    ActionCase("apikeys:revoke-key", "key.revoked", _send_for_key("apikeys:revoke-key")),
-    ActionCase(
-        "accounts:create-webhook",
-        "webhook.created",
-        _send_form("accounts:create-webhook", **WEBHOOK, form_token=TOKEN),
-    ),
-    ActionCase(
-        "accounts:change-webhook",
-        "webhook.changed",
-        _send_for_webhook("accounts:change-webhook", url="https://new.shop.example/"),
-    ),
-    ActionCase(
-        "accounts:enable-webhook", "webhook.enabled", _send_for_webhook("accounts:enable-webhook")
-    ),
-    ActionCase(
-        "accounts:disable-webhook",
-        "webhook.disabled",
-        _send_for_webhook("accounts:disable-webhook"),
-    ),
-    ActionCase(
-        "accounts:rotate-webhook",
-        "webhook.rotated",
-        _send_for_webhook("accounts:rotate-webhook", keep_old_for="0"),
-    ),
-    ActionCase(
-        "accounts:delete-webhook", "webhook.deleted", _send_for_webhook("accounts:delete-webhook")
-    ),
-    ActionCase(
-        "accounts:send-test-event", "webhook.tested", _send_for_webhook("accounts:send-test-event")
-    ),
-    ActionCase(
-        "accounts:replay-delivery",
-        "webhook.replayed",
-        _send_for_webhook("accounts:replay-delivery"),
-    ),
-    ActionCase(
-        "accounts:replay-failed-deliveries",
-        "webhook.replayed",
-        _send_for_webhook("accounts:replay-failed-deliveries", since="2026-01-01T00:00"),
-    ),
-    ActionCase(
-        "credits:change-threshold",
-        "threshold.changed",
-        _send_form("credits:change-threshold", threshold="7"),
-    ),
+    _case("apikeys:create-key", "key.created", **KEY, form_token=TOKEN),
+    _key_case("change-key", "key.changed", **KEY),
+    _key_case("rotate-key", "key.rotated", grace="0", form_token=TOKEN),
+    _key_case("revoke-key", "key.revoked"),
+    _case("accounts:create-webhook", "webhook.created", **WEBHOOK, form_token=TOKEN),
+    _webhook_case("change-webhook", "webhook.changed", url="https://new.shop.example/"),
+    _webhook_case("enable-webhook", "webhook.enabled"),
+    _webhook_case("disable-webhook", "webhook.disabled"),
+    _webhook_case("rotate-webhook", "webhook.rotated", keep_old_for="0"),
+    _webhook_case("delete-webhook", "webhook.deleted"),
+    _webhook_case("send-test-event", "webhook.tested"),
+    _webhook_case("replay-delivery", "webhook.replayed"),
+    _webhook_case("replay-failed-deliveries", "webhook.replayed", since="2026-01-01T00:00"),
+    _case("credits:change-threshold", "threshold.changed", threshold="7"),
     ActionCase("credits:order-pack", "order.placed", _order_pack),
     ActionCase("credits:order-plan", "order.placed", _order_plan),
     ActionCase("credits:choose-later-plan", "plan.chosen", _choose_lower_plan),
@@ -321,94 +252,30 @@ CASES = [
         lambda scene: scene.send(scene.browser, "credits:cancel-order", scene.order.public_id),
     ),
     ActionCase("credits:receive-stripe-event", "order.paid", _pay_by_card, actor="anonymous"),
-    ActionCase("credits:save-card", "card.agreed", _save_card),
+    _case("credits:save-card", "card.agreed", form_token=TOKEN),
     ActionCase("credits:remove-card", "card.removed", _remove_card),
     ActionCase("credits:edit-automatic-top-up", "top_up.switched_on", _switch_on_top_up),
     ActionCase("credits:edit-automatic-top-up", "top_up.changed", _change_top_up),
     ActionCase("credits:switch-off-automatic-top-up", "top_up.switched_off", _switch_off_top_up),
-    ActionCase(
-        "validation:change-log-days",
-        "account.log_days_changed",
-        _send_form("validation:change-log-days", log_days="7"),
-    ),
-    ActionCase(
-        "validation:save-domains",
-        "domains.changed",
-        _send_form("validation:save-domains", denied="spam.example", etag='"0"'),
-    ),
-    ActionCase(
-        "lists:create-list",
-        "list.created",
-        _send_form("lists:create-list", addresses="jane@shop.example", dedupe="address"),
-    ),
-    ActionCase(
-        "lists:create-upload",
-        "list.created",
-        _send_form("lists:create-upload", file_name="c.csv", file_size="1", dedupe="address"),
-    ),
-    ActionCase(
-        "lists:cancel-upload",
-        "list.deleted",
-        _send_for_list("lists:cancel-upload", ListState.UPLOADING),
-    ),
-    ActionCase(
-        "lists:choose-column",
-        "list.column_chosen",
-        _send_for_list("lists:choose-column", ListState.READY, column="2"),
-    ),
-    ActionCase(
-        "lists:choose-encoding",
-        "list.encoding_chosen",
-        _send_for_list("lists:choose-encoding", ListState.READY, encoding="utf-8"),
-    ),
-    ActionCase(
-        "lists:start-list",
-        "list.started",
-        _send_for_list("lists:start-list", ListState.READY),
-    ),
-    ActionCase(
-        "lists:pause-list",
-        "list.paused",
-        _send_for_list("lists:pause-list", ListState.RUNNING),
-    ),
-    ActionCase(
-        "lists:resume-list",
-        "list.resumed",
-        _send_for_list("lists:resume-list", ListState.PAUSED),
-    ),
-    ActionCase(
-        "lists:finish-list",
-        "list.finished",
-        _send_for_list("lists:finish-list", ListState.RECHECKING),
-    ),
-    ActionCase(
-        "lists:cancel-list",
-        "list.canceled",
-        _send_for_list("lists:cancel-list", ListState.RUNNING),
-    ),
+    _case("validation:change-log-days", "account.log_days_changed", log_days="7"),
+    _case("validation:save-domains", "domains.changed", denied="spam.example", etag='"0"'),
+    _case("lists:create-list", "list.created", addresses="jane@shop.example", dedupe="address"),
+    _case("lists:create-upload", "list.created", **UPLOAD),
+    _list_case("cancel-upload", "list.deleted", ListState.UPLOADING),
+    _list_case("choose-column", "list.column_chosen", ListState.READY, column="2"),
+    _list_case("choose-encoding", "list.encoding_chosen", ListState.READY, encoding="utf-8"),
+    _list_case("start-list", "list.started", ListState.READY),
+    _list_case("pause-list", "list.paused", ListState.RUNNING),
+    _list_case("resume-list", "list.resumed", ListState.PAUSED),
+    _list_case("finish-list", "list.finished", ListState.RECHECKING),
+    _list_case("cancel-list", "list.canceled", ListState.RUNNING),
     ActionCase("lists:download-list", "list.downloaded", _download_list),
-    ActionCase(
-        "lists:delete-list",
-        "list.deleted",
-        _send_for_list("lists:delete-list", ListState.COMPLETED),
-    ),
-    ActionCase(
-        "lists:rerun-list",
-        "list.created",
-        _send_for_list("lists:rerun-list", ListState.COMPLETED),
-    ),
+    _list_case("delete-list", "list.deleted", ListState.COMPLETED),
+    _list_case("rerun-list", "list.created", ListState.COMPLETED),
     ActionCase("lists:delete-lists", "list.deleted", _delete_lists),
-    ActionCase(
-        "lists:rename-list",
-        "list.renamed",
-        _send_for_list("lists:rename-list", ListState.COMPLETED, name="May customers"),
-    ),
+    _list_case("rename-list", "list.renamed", ListState.COMPLETED, name="May customers"),
     ActionCase("validation:send-feedback", "feedback.sent", _send_feedback),
-    ActionCase(
-        "validation:erase-address",
-        "address.erased",
-        _send_form("validation:erase-address", email="jane@shop.example"),
-    ),
+    _case("validation:erase-address", "address.erased", email="jane@shop.example"),
 ]
 
 # Pages that accept a form without changing anything, each with the reason.

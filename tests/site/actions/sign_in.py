@@ -89,7 +89,7 @@ def _activate_app(scene: Scene) -> str:
     return secret
 
 
-def _with_app(page: str, **form: Any) -> Any:
+def _app_case(page: str, action: str, actor: str = "owner", **form: Any) -> ActionCase:
     def perform(scene: Scene) -> Any:
         secret = _activate_app(scene)
         with time_machine.travel(timezone.now(), tick=False):
@@ -97,7 +97,7 @@ def _with_app(page: str, **form: Any) -> Any:
             scene.browser.post("/accounts/2fa/reauthenticate/", {"code": code})
         return scene.send(scene.browser, page, **form)
 
-    return perform
+    return ActionCase(page, action, perform, actor=actor)
 
 
 def _begin_sign_in(scene: Scene) -> tuple[Client, str]:
@@ -128,13 +128,13 @@ def _add_passkey(scene: Scene) -> PasskeyDevice:
     return device
 
 
-def _send_for_passkey(page: str, **form: Any) -> Any:
+def _passkey_case(page: str, action: str, **form: Any) -> ActionCase:
     def perform(scene: Scene) -> Any:
         _add_passkey(scene)
         passkey = Authenticator.objects.get(user=scene.owner, type=Authenticator.Type.WEBAUTHN)
         return scene.send(scene.browser, page, passkey.pk, **form)
 
-    return perform
+    return ActionCase(page, action, perform)
 
 
 def _sign_in_by_passkey(scene: Scene) -> Any:
@@ -190,32 +190,13 @@ CASES = [
     ActionCase(
         "mfa_authenticate", "user.second_factor_failed", _send_wrong_code, actor="anonymous"
     ),
-    ActionCase(
-        "mfa_reauthenticate",
-        "user.second_factor_failed",
-        _with_app("mfa_reauthenticate", code="00000000"),
-        actor="anonymous",
-    ),
+    _app_case("mfa_reauthenticate", "user.second_factor_failed", "anonymous", code="00000000"),
     ActionCase("mfa_activate_totp", "user.second_factor_added", _activate_app),
-    ActionCase(
-        "mfa_deactivate_totp", "user.second_factor_removed", _with_app("mfa_deactivate_totp")
-    ),
-    ActionCase(
-        "mfa_generate_recovery_codes",
-        "user.recovery_codes_renewed",
-        _with_app("mfa_generate_recovery_codes"),
-    ),
+    _app_case("mfa_deactivate_totp", "user.second_factor_removed"),
+    _app_case("mfa_generate_recovery_codes", "user.recovery_codes_renewed"),
     ActionCase("mfa_add_webauthn", "user.second_factor_added", _add_passkey),
-    ActionCase(
-        "mfa_edit_webauthn",
-        "user.passkey_renamed",
-        _send_for_passkey("mfa_edit_webauthn", name="My laptop"),
-    ),
-    ActionCase(
-        "mfa_remove_webauthn",
-        "user.second_factor_removed",
-        _send_for_passkey("mfa_remove_webauthn"),
-    ),
+    _passkey_case("mfa_edit_webauthn", "user.passkey_renamed", name="My laptop"),
+    _passkey_case("mfa_remove_webauthn", "user.second_factor_removed"),
     ActionCase("mfa_login_webauthn", "user.signed_in", _sign_in_by_passkey),
     ActionCase("usersessions_list", "user.sessions_ended", _end_sessions),
 ]

@@ -1,5 +1,6 @@
 """Actions of staff in the admin."""
 
+from dataclasses import replace
 from typing import Any
 
 from allauth.mfa.models import Authenticator
@@ -30,42 +31,54 @@ LISTS = {"list_addresses": "500", "list_bytes": "9000"}
 LIMIT = {"requests_per_minute": "30", "is_offered": "on", "position": "9", **LISTS}
 
 
-def _send_form(page: str, *setup: Any, **form: Any) -> Any:
-    """Return a function that sends the form; `setup` creates the rows it is for."""
+def _case(page: str, action: str, *setup: Any, **form: Any) -> ActionCase:
+    """Send a form of a page of the admin; `setup` creates the rows it is for."""
 
     def perform(scene: Scene) -> Any:
         ids = [create(scene).pk for create in setup]
         return scene.send(scene.staff_browser, f"admin:{page}", *ids, **NO_INLINES, **form)
 
-    return perform
+    return ActionCase(f"admin:{page}", action, perform, actor="staff")
 
 
-def _press_button(page: str, button: str, setup: Any) -> Any:
-    def perform(scene: Scene) -> Any:
-        selected = [str(setup(scene).pk)]
-        form = {"action": button, "_selected_action": selected, "post": "yes"}
-        return scene.send_to(scene.staff_browser, reverse(f"admin:{page}"), form)
-
-    return perform
-
-
-def _page_case(model: str, page: str, action: str, setup: Any, form: dict[str, str]) -> ActionCase:
-    name = f"{model}_{page}"
-    return ActionCase(f"admin:{name}", action, _send_form(name, setup, **form), actor="staff")
+def _service_case(page: str, action: str, *setup: Any, **form: Any) -> ActionCase:
+    """Send a form that concerns no account."""
+    return replace(_case(page, action, *setup, **form), is_of_account=False)
 
 
 def _button_case(
     model: str, button: str, action: str, setup: Any, *, is_of_account: bool = True
 ) -> ActionCase:
-    page = f"{model}_changelist"
-    perform = _press_button(page, button, setup)
+    page = f"admin:{model}_changelist"
+
+    def perform(scene: Scene) -> Any:
+        selected = [str(setup(scene).pk)]
+        form = {"action": button, "_selected_action": selected, "post": "yes"}
+        return scene.send_to(scene.staff_browser, reverse(page), form)
+
     return ActionCase(
-        f"admin:{page}", action, perform, actor="staff", button=button, is_of_account=is_of_account
+        page, action, perform, actor="staff", button=button, is_of_account=is_of_account
     )
 
 
 def _get_account(scene: Scene) -> Any:
     return scene.account
+
+
+def _get_owner(scene: Scene) -> Any:
+    return scene.owner
+
+
+def _get_order(scene: Scene) -> Any:
+    return scene.order
+
+
+def _get_free_plan(scene: Scene) -> Any:
+    return Plan.objects.free()
+
+
+def _get_pack(scene: Scene) -> Any:
+    return Pack.objects.earliest("credits")
 
 
 def _suspend_account(scene: Scene) -> Any:
@@ -151,25 +164,11 @@ def _give_plan(scene: Scene) -> Any:
 
 
 DOMAIN = {"domain": "burner.com", "kind": "deny", "reason": "Abuse"}
-
-ACCOUNT_PAGES = [
-    ("grant", "credits.granted", _get_account, {**REASON, "amount": "5"}),
-    ("deduct", "credits.deducted", _get_account, {**REASON, "amount": "5"}),
-    ("suspend", "account.suspended", _get_account, REASON),
-    ("lift", "account.suspension_lifted", _suspend_account, {"form_token": TOKEN}),
-    (
-        "change",
-        "account.changed_by_staff",
-        _get_account,
-        {"name": "The Shop", "requests_per_minute_override": "90"},
-    ),
-]
-ORDER_PAGES = [
-    ("mark-paid", "order.paid", lambda scene: scene.order, {"form_token": TOKEN}),
-    ("cancel", "order.cancelled", lambda scene: scene.order, {"form_token": TOKEN}),
-    ("refund", "order.refunded", _pay_order, {**REASON, "amount": "1.50"}),
-    ("refund", "order.refund_asked", _pay_order, {**REASON, "amount": "1.50"}),
-]
+SENT = {"form_token": TOKEN}
+REFUND = {**REASON, "amount": "1.50"}
+FREE = {"name": "Free", "monthly_credits": "200", "requests_per_minute": "90", **LISTS}
+PACK = {"credits": "1000", "price_cents": "5.01", "requests_per_minute": "300", **LISTS}
+CHANGED = {"name": "The Shop", "requests_per_minute_override": "90"}
 ACCOUNT_BUTTONS = [
     ("accounts_account", "lift_suspension", "account.suspension_lifted", _suspend_account),
     ("accounts_account", "reopen", "account.reopened", _close_account),
@@ -185,77 +184,22 @@ SERVICE_BUTTONS = [
     ("validation_mailhostpace", "turn_off", "mail_organization.off", _add_organization),
     ("validation_mailhostpace", "turn_on", "mail_organization.on", _add_organization),
 ]
-SERVICE_PAGES = [
-    ("credits_plan_add", "plan.added_by_staff", (), {**PLAN, **LIMIT}),
-    (
-        "credits_plan_change",
-        "plan.changed_by_staff",
-        (lambda scene: Plan.objects.free(),),
-        {"name": "Free", "monthly_credits": "200", "requests_per_minute": "90", **LISTS},
-    ),
-    (
-        "credits_pack_add",
-        "pack.added_by_staff",
-        (),
-        {"credits": "77", "price_cents": "1.00", **LIMIT},
-    ),
-    (
-        "credits_pack_change",
-        "pack.changed_by_staff",
-        (lambda scene: Pack.objects.earliest("credits"),),
-        {"credits": "1000", "price_cents": "5.01", "requests_per_minute": "300", **LISTS},
-    ),
-    (
-        "credits_staffgrant_confirm",
-        "grant.confirmed",
-        (_request_grant_as_colleague,),
-        {"form_token": TOKEN},
-    ),
-    (
-        "credits_staffgrant_reject",
-        "grant.rejected",
-        (_request_grant_as_colleague,),
-        {"form_token": TOKEN},
-    ),
-    (
-        "credits_staffgrant_withdraw",
-        "grant.withdrawn",
-        (_request_own_grant,),
-        {"form_token": TOKEN},
-    ),
-    ("validation_listeddomain_add", "domain.listed", (), DOMAIN),
-    ("validation_listeddomain_change", "domain.listed", (_list_domain,), DOMAIN),
-    ("validation_listeddomain_delete", "domain.unlisted", (_list_domain,), {"post": "yes"}),
-    ("validation_unprobeddomain_add", "domain.unprobed", (), {"domain": "calm.example"}),
-    (
-        "validation_unprobeddomain_change",
-        "domain.unprobed",
-        (_exclude_domain,),
-        {"domain": "calm.example"},
-    ),
-    ("validation_unprobeddomain_delete", "domain.probed", (_exclude_domain,), {"post": "yes"}),
-    ("auth_group_add", "group.added", (), {"name": "Auditors"}),
-    ("auth_group_change", "group.changed", (_create_group,), {"name": "Readers"}),
-    ("auth_group_delete", "group.removed", (_create_group,), {"post": "yes"}),
-    ("validation_logentry_erase", "address.erased", (), {"email": "jane@shop.example"}),
-]
 
 CASES = [
-    *(_page_case("accounts_account", *case) for case in ACCOUNT_PAGES),
+    _case("accounts_account_grant", "credits.granted", _get_account, **REASON, amount="5"),
+    _case("accounts_account_deduct", "credits.deducted", _get_account, **REASON, amount="5"),
+    _case("accounts_account_suspend", "account.suspended", _get_account, **REASON),
+    _case("accounts_account_lift", "account.suspension_lifted", _suspend_account, **SENT),
+    _case("accounts_account_change", "account.changed_by_staff", _get_account, **CHANGED),
     ActionCase(
         "admin:accounts_account_change-plan", "plan.given_by_staff", _give_plan, actor="staff"
     ),
-    *(_page_case("credits_order", *case) for case in ORDER_PAGES),
-    _page_case(
-        "validation_feedback", "answer", "feedback.answered", _send_feedback, {"answer": "Yes"}
-    ),
-    _page_case(
-        "credits_staffgrant",
-        "confirm",
-        "credits.granted",
-        _request_grant_as_colleague,
-        {"form_token": TOKEN},
-    ),
+    _case("credits_order_mark-paid", "order.paid", _get_order, **SENT),
+    _case("credits_order_cancel", "order.cancelled", _get_order, **SENT),
+    _case("credits_order_refund", "order.refunded", _pay_order, **REFUND),
+    _case("credits_order_refund", "order.refund_asked", _pay_order, **REFUND),
+    _case("validation_feedback_answer", "feedback.answered", _send_feedback, answer="Yes"),
+    _case("credits_staffgrant_confirm", "credits.granted", _request_grant_as_colleague, **SENT),
     ActionCase(
         "admin:accounts_account_grant",
         "grant.requested",
@@ -263,30 +207,40 @@ CASES = [
         actor="staff",
         is_of_account=False,
     ),
-    ActionCase(
-        "admin:accounts_user_change",
-        "user.changed_by_staff",
-        _send_form("accounts_user_change", lambda scene: scene.owner, name="O", is_active="on"),
-        actor="staff",
-    ),
-    ActionCase(
-        "admin:mfa_authenticator_delete",
-        "user.second_factor_removed_by_staff",
-        _send_form("mfa_authenticator_delete", _add_factor, post="yes"),
-        actor="staff",
+    _case("accounts_user_change", "user.changed_by_staff", _get_owner, name="O", is_active="on"),
+    _case(
+        "mfa_authenticator_delete", "user.second_factor_removed_by_staff", _add_factor, post="yes"
     ),
     *(_button_case(*case) for case in ACCOUNT_BUTTONS),
     *(_button_case(*case, is_of_account=False) for case in SERVICE_BUTTONS),
-    *(
-        ActionCase(
-            f"admin:{page}",
-            action,
-            _send_form(page, *setup, **form),
-            actor="staff",
-            is_of_account=False,
-        )
-        for page, action, setup, form in SERVICE_PAGES
+    _service_case("credits_plan_add", "plan.added_by_staff", **PLAN, **LIMIT),
+    _service_case("credits_plan_change", "plan.changed_by_staff", _get_free_plan, **FREE),
+    _service_case(
+        "credits_pack_add", "pack.added_by_staff", credits="77", price_cents="1.00", **LIMIT
     ),
+    _service_case("credits_pack_change", "pack.changed_by_staff", _get_pack, **PACK),
+    _service_case(
+        "credits_staffgrant_confirm", "grant.confirmed", _request_grant_as_colleague, **SENT
+    ),
+    _service_case(
+        "credits_staffgrant_reject", "grant.rejected", _request_grant_as_colleague, **SENT
+    ),
+    _service_case("credits_staffgrant_withdraw", "grant.withdrawn", _request_own_grant, **SENT),
+    _service_case("validation_listeddomain_add", "domain.listed", **DOMAIN),
+    _service_case("validation_listeddomain_change", "domain.listed", _list_domain, **DOMAIN),
+    _service_case("validation_listeddomain_delete", "domain.unlisted", _list_domain, post="yes"),
+    _service_case("validation_unprobeddomain_add", "domain.unprobed", domain="calm.example"),
+    _service_case(
+        "validation_unprobeddomain_change",
+        "domain.unprobed",
+        _exclude_domain,
+        domain="calm.example",
+    ),
+    _service_case("validation_unprobeddomain_delete", "domain.probed", _exclude_domain, post="yes"),
+    _service_case("auth_group_add", "group.added", name="Auditors"),
+    _service_case("auth_group_change", "group.changed", _create_group, name="Readers"),
+    _service_case("auth_group_delete", "group.removed", _create_group, post="yes"),
+    _service_case("validation_logentry_erase", "address.erased", email="jane@shop.example"),
 ]
 
 # Pages that accept a form without changing anything, each with the reason.
