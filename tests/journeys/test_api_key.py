@@ -88,18 +88,6 @@ def test_first_request_appears_without_a_reload(windows: Windows, newcomer: Newc
     expect(overview.get_by_text("Free: sandbox")).to_be_visible()
 
 
-def test_without_javascript_a_link_checks_for_the_first_request(
-    windows: Windows, site: Product, newcomer: Newcomer
-) -> None:
-    page = windows.open(newcomer, java_script_enabled=False)
-    caller = HttpCaller(site, create_key(page, "Plain"))
-    caller.validate("deliverable@sandbox.test")
-    with page.expect_popup() as popup:
-        page.get_by_role("link", name="Check for your request").click()
-    expect(popup.value.get_by_role("heading", name="Latest requests")).to_be_visible()
-    assert_heading(page, "Your new key")
-
-
 def test_hours_are_shown_in_the_time_zone_of_the_browser(
     windows: Windows, site: Product, newcomer: Newcomer
 ) -> None:

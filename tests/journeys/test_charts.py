@@ -81,13 +81,3 @@ def test_first_tap_shows_a_bar_and_the_second_opens_it(
     expect(page.get_by_role("link", name="Show requests")).to_be_visible()
     page.locator(".chart-bar").last.tap()
     page.wait_for_url(re.compile(r"/validation/requests/\?day="))
-
-
-def test_without_javascript_the_table_leads_to_the_requests(
-    windows: Windows, customer: Newcomer
-) -> None:
-    page = windows.open(customer, java_script_enabled=False)
-    page.goto("/validation/usage/")
-    page.get_by_text("Show as a table").click()
-    page.get_by_role("rowheader").first.get_by_role("link").click()
-    expect(page.locator(".log tbody tr")).to_have_count(2)

@@ -52,15 +52,3 @@ def test_domain_is_denied_after_its_error_is_corrected(page: Page) -> None:
     expect(page.get_by_text("Denied by your own domains: reject the address.")).to_be_visible()
     page.get_by_role("link", name="Your domains").click()
     expect(page.get_by_label("Denied domains")).to_have_value("shop.example\nshop.co.uk")
-
-
-def test_change_in_another_window_is_not_overwritten_unseen(
-    page: Page, windows: Windows, newcomer: Newcomer
-) -> None:
-    other = windows.open(newcomer)
-    other.goto(PAGE)
-    save(other, allowed="partner.example")
-    save(page, denied="spam.example")
-    expect(page.get_by_role("alert")).to_contain_text("no longer allowed: partner.example")
-    page.get_by_role("button", name="Save domains").click()
-    expect(page.get_by_text("Saved 0 allowed and 1 denied domains.")).to_be_visible()

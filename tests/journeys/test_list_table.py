@@ -32,14 +32,6 @@ def page(windows: Windows, site: Product, newcomer: Newcomer) -> Page:
     return page
 
 
-@pytest.fixture
-def phone(windows: Windows, site: Product, newcomer: Newcomer) -> Page:
-    create_lists(site, newcomer)
-    phone = windows.open(newcomer, java_script_enabled=False, width=NARROW)
-    phone.goto(PAGE)
-    return phone
-
-
 def test_list_is_found_and_renamed_by_keyboard(page: Page) -> None:
     # From 860 pixels, the navigation is a column of its own; below 640, rows have two lines.
     assert_no_findings(page, widths=(WIDE, 870, 650, NARROW))
@@ -66,22 +58,6 @@ def test_row_opens_its_list(page: Page) -> None:
     # The row's link covers the cell.
     page.locator("tr", has_text="June").locator(".two-line-time").click(force=True)
     expect(page.get_by_role("heading", name="June")).to_be_visible()
-
-
-def test_several_lists_are_deleted_on_a_phone_without_javascript(phone: Page) -> None:
-    phone.get_by_label("State").select_option("Ready to start")
-    phone.get_by_role("button", name="Apply filters").click()
-    expect(phone.locator(".lists-table tbody tr")).to_have_count(1)
-    phone.get_by_role("button", name="Clear filters").click()
-    expect(phone.get_by_role("button", name="Delete selected")).to_be_hidden()
-    for name in ("May customers", "June"):
-        phone.get_by_label(f"Select {name}").check()
-    phone.get_by_role("button", name="Delete selected").click()
-    expect(phone.get_by_role("heading", name="Delete 2 lists?")).to_be_visible()
-    expect(phone.get_by_role("listitem").filter(has_text="May customers")).to_be_visible()
-    phone.get_by_role("button", name="Delete lists").click()
-    expect(phone.get_by_text("Deleted 2 lists.")).to_be_visible()
-    expect(phone.locator(".lists-table tbody tr")).to_have_count(2)
 
 
 def test_selection_has_no_findings(page: Page) -> None:
