@@ -199,6 +199,12 @@ def account(owner: User) -> Account:
 
 
 @pytest.fixture
+def browser(owner: User) -> Client:
+    """A browser in which the owner has signed in."""
+    return signed_in(owner)
+
+
+@pytest.fixture
 def secret(account: Account, owner: User, owner_and_key_rows: CopiedRows) -> str:
     """The secret of the owner's only API key."""
     copied: str = owner_and_key_rows.created

@@ -48,6 +48,7 @@ def counts(address_list: AddressList) -> tuple[int, ...]:
 
 
 def wallet(account: Account) -> tuple[int, int]:
+    assert list(find_discrepancies()) == []
     found = Wallet.objects.get(account=account)
     return found.balance, found.held
 

@@ -1,6 +1,5 @@
 """Starting, pausing, resuming and canceling lists through the API, from upload to download."""
 
-import json
 from typing import Any
 
 import pytest
@@ -9,12 +8,10 @@ from django.utils import timezone
 from accounts.models import Account, AuditEntry
 from apikeys.models import ApiKey
 from credits import services as credit_services
-from credits.models import Wallet
-from credits.wallet.books import find_discrepancies
 from lists.models import AddressList
 from lists.models.states import ListState
-from lists.processing.running import work_once
 from tests.lists.results_factory import CSV, make_ready_list, set_state
+from tests.lists.runs import wallet, work
 from tests.lists.uploads import parse, upload_and_parse
 from tests.support.api_client import ApiClient, error_code
 
@@ -27,19 +24,8 @@ BILLED = b"email\nno-at-end@\njane@localhost\ndeliverable@sandbox.test\n@shop.ex
 def act(
     caller: ApiClient, address_list: AddressList, action: str, body: Any = None, **headers: str
 ) -> Any:
-    content = b"" if body is None else json.dumps(body).encode()
-    return caller.call("POST", f"/v1/lists/{address_list.public_id}/{action}", content, **headers)
-
-
-def work() -> None:
-    while work_once():
-        pass
-
-
-def wallet(account: Account) -> tuple[int, int]:
-    assert list(find_discrepancies()) == []
-    found = Wallet.objects.get(account=account)
-    return found.balance, found.held
+    path = f"/v1/lists/{address_list.public_id}/{action}"
+    return caller.send_json("POST", path, body, **headers)
 
 
 class TestStart:

@@ -21,17 +21,13 @@ from lists.processing.running import work_once
 from tests.conftest import make_user
 from tests.lists.factory import make_list, make_started_list
 from tests.lists.results_factory import set_state
+from tests.lists.runs import work
 from tests.lists.uploads import upload, upload_and_parse
 from tests.support.api_client import ApiClient
 
 EMAILS = [f"customer{number}@shop{number % 300}.com" for number in range(3_000)]
 MARKER = "what the customer noted"
 FACTS = (ListAddress, ListDomain, DomainBlock)
-
-
-def work() -> None:
-    while work_once():
-        pass
 
 
 def assert_all_erased() -> None:
@@ -42,7 +38,6 @@ def assert_all_erased() -> None:
     assert not AddressList.deleted.exists()
 
 
-@pytest.mark.django_db
 def test_small_list_is_erased_in_the_request(caller: ApiClient, account: Account) -> None:
     parsed = upload_and_parse(account, "\n".join(EMAILS[:100]))
     response = caller.call("DELETE", f"/v1/lists/{parsed.public_id}")
@@ -51,7 +46,6 @@ def test_small_list_is_erased_in_the_request(caller: ApiClient, account: Account
     assert_all_erased()
 
 
-@pytest.mark.django_db
 def test_rest_of_a_large_list_is_erased_by_a_list_process(
     account: Account, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -67,7 +61,6 @@ def test_rest_of_a_large_list_is_erased_by_a_list_process(
 
 
 @pytest.mark.anywhere
-@pytest.mark.django_db
 @pytest.mark.parametrize("path", ["", "/preview", "/results", "/download"])
 def test_deleted_list_is_unreachable_before_its_rows_are_erased(
     caller: ApiClient, account: Account, path: str
@@ -108,7 +101,6 @@ def test_database_file_contains_nothing_of_deleted_lists() -> None:
     assert MARKER.encode() not in written
 
 
-@pytest.mark.django_db
 def test_name_and_metadata_are_cleared_with_the_lists_of_an_erased_account(
     account: Account,
 ) -> None:
@@ -118,7 +110,6 @@ def test_name_and_metadata_are_cleared_with_the_lists_of_an_erased_account(
     assert (hidden.name, hidden.metadata) == ("", {})
 
 
-@pytest.mark.django_db
 def test_deleted_list_is_not_worked_on(account: Account) -> None:
     batch_delete.hide_list(upload(account, "a@shop.com\n"))
     batch_delete.hide_list(make_started_list(account, EMAILS[:10]))
@@ -126,7 +117,6 @@ def test_deleted_list_is_not_worked_on(account: Account) -> None:
     assert not work_once()
 
 
-@pytest.mark.django_db
 def test_list_that_is_deleted_while_it_is_checked_is_no_error(
     account: Account, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -145,7 +135,6 @@ def test_list_that_is_deleted_while_it_is_checked_is_no_error(
     assert_all_erased()
 
 
-@pytest.mark.django_db
 @pytest.mark.parametrize("state", [ListState.READY, ListState.RUNNING, ListState.PAUSED])
 def test_canceled_list_leaves_no_domains(account: Account, state: ListState) -> None:
     address_list = make_list(account, EMAILS[:20])
@@ -157,7 +146,6 @@ def test_canceled_list_leaves_no_domains(account: Account, state: ListState) -> 
     assert ListChunk.objects.count() == 2
 
 
-@pytest.mark.django_db
 def test_canceled_upload_leaves_no_parts(account: Account) -> None:
     uploaded = upload(account, "a@shop.com\n")
     cancel_list(address_list=uploaded, actor=None)

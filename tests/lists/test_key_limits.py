@@ -1,6 +1,5 @@
 """Lists count toward the credit limit of the key that starts them."""
 
-import json
 from typing import Any
 
 import pytest
@@ -15,9 +14,9 @@ from credits.services import deduct, grant
 from credits.wallet.books import find_discrepancies
 from lists.models import AddressList
 from lists.models.states import ListState
-from lists.processing.running import work_once
 from tests.conftest import signed_in
 from tests.lists.results_factory import make_ready_list
+from tests.lists.runs import work
 from tests.support.api_client import ApiClient, error_code
 
 pytestmark = pytest.mark.django_db
@@ -34,23 +33,19 @@ def limited(key: ApiKey) -> ApiKey:
 
 
 def upload(caller: ApiClient, **options: Any) -> AddressList:
-    body = json.dumps({"emails": EMAILS, **options}).encode()
-    document = caller.call("POST", "/v1/lists", body).json()
-    while work_once():
-        pass
+    document = caller.send_json("POST", "/v1/lists", {"emails": EMAILS, **options}).json()
+    work()
     return AddressList.objects.get(public_id=document["id"])
 
 
 def act(
     caller: ApiClient, address_list: AddressList, action: str, body: dict[str, Any] | None = None
 ) -> Any:
-    sent = json.dumps(body).encode() if body else b""
-    return caller.call("POST", f"/v1/lists/{address_list.public_id}/{action}", sent)
+    return caller.send_json("POST", f"/v1/lists/{address_list.public_id}/{action}", body)
 
 
 def finish(*lists: AddressList) -> None:
-    while work_once():
-        pass
+    work()
     for address_list in lists:
         address_list.refresh_from_db()
 
@@ -75,9 +70,7 @@ def test_started_list_counts_with_its_hold_and_then_with_its_charges(
     assert act(caller, made, "start").status_code == 200
     assert used(limited) == (0, 4)
     assert [caller.validate("no address").status_code for _ in range(2)] == [200, 402]
-    while work_once():
-        pass
-    made.refresh_from_db()
+    finish(made)
     assert made.state == ListState.COMPLETED
     assert used(limited) == (5, 0)
     assert error_code(caller.validate("no address")) == REACHED

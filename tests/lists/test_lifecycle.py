@@ -13,9 +13,8 @@ from accounts.services import close_account, suspend_account
 from apikeys.actor import Actor
 from apikeys.errors import ApiError
 from apikeys.models import ApiKey
-from credits.models import Hold, Wallet
+from credits.models import Hold
 from credits.services import deduct
-from credits.wallet.books import find_discrepancies
 from credits.wallet.charges import Charge, InsufficientCredits
 from credits.wallet.holds import charge_hold, release_hold
 from lists.deletion.batch_delete import sweep_once
@@ -34,12 +33,12 @@ from lists.models import AddressList, ListPart
 from lists.models.states import ListState
 from lists.processing.running import work_once
 from tests.lists.factory import make_list, make_started_list
+from tests.lists.runs import BALANCE, wallet, work
 from tests.lists.uploads import parse, rows_of, upload_and_parse
 
 pytestmark = pytest.mark.django_db
 
 EMAILS = [f"customer{number}@shop{number}.com" for number in range(20)]
-BALANCE = 100
 
 
 def start(address_list: AddressList, **choices: object) -> AddressList:
@@ -52,12 +51,6 @@ def start(address_list: AddressList, **choices: object) -> AddressList:
 
 def state_of(address_list: AddressList) -> str:
     return str(AddressList.objects.values_list("state", flat=True).get(pk=address_list.pk))
-
-
-def wallet(account: Account) -> tuple[int, int]:
-    found = Wallet.objects.get(account=account)
-    assert list(find_discrepancies()) == []
-    return found.balance, found.held
 
 
 class Operation(NamedTuple):
@@ -134,8 +127,7 @@ def test_list_of_sandbox_addresses_starts_without_credits(account: Account) -> N
     emails = ["deliverable@sandbox.test", "risky@sandbox.test"]
     address_list = make_list(account, emails, sandbox_addresses=2)
     assert start(address_list, max_credits=1).hold is None
-    while work_once():
-        pass
+    work()
     assert state_of(address_list) == ListState.COMPLETED
     assert wallet(account) == (0, 0)
 

@@ -18,7 +18,6 @@ from lists.uploads.parsing import LeaseLost, _Parser
 from lists.uploads.services import begin_parsing, create_list, store_part
 from lists.uploads.sources import open_source
 from runtime.database.heartbeat import Heartbeat
-from tests.lists.files.spreadsheets import build_xlsx, rows_xml
 from tests.lists.uploads import kinds_of, parse, rows_of, upload, upload_and_parse
 from validation.erasure import count_rows, erase_address
 from validation.presenters.retention import erasure_summary
@@ -153,12 +152,6 @@ class TestListsThatAreParsedLater:
         store_part(address_list=uploading, number=1, content=TABLE.encode())
         begin_parsing(address_list=uploading)
         assert parse().addresses == 2
-
-    def test_spreadsheet_is_searched_like_any_file(self, account: Account, owner: User) -> None:
-        rows = rows_xml([["email"], ["jane@shop.com"], ["joe@shop.com"]])
-        upload(account, build_xlsx({"Sheet": rows}))
-        erase(account, owner)
-        assert parse().addresses == 1
 
     def test_process_that_parses_the_list_now_has_to_start_over(
         self, account: Account, owner: User

@@ -23,11 +23,11 @@ from lists.models import (
     ListUpload,
 )
 from lists.models.states import ListState
-from lists.processing.running import work_once
 from lists.uploads.services import create_list, store_part
 from runtime.jobs.daily import run_daily
 from tests.conftest import make_user
 from tests.lists.factory import make_started_list
+from tests.lists.runs import work
 from tests.lists.uploads import upload_and_parse
 
 pytestmark = pytest.mark.django_db
@@ -123,8 +123,7 @@ def test_lists_of_an_erased_account_are_deleted(account: Account, stranger: obje
     assert AddressList.objects.get().account == theirs
     assert ListUpload.objects.get().account == theirs
     assert not AddressList.deleted.get().was_parsed
-    while work_once():
-        pass
+    work()
     assert not AddressList.deleted.exists()
     assert (ListChunk.objects.count(), ListAddress.objects.count()) == (1, 1)
 

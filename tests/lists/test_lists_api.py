@@ -1,6 +1,5 @@
 """GET /v1/lists, GET and DELETE /v1/lists/{id}, and the preview."""
 
-import json
 from typing import Any
 
 import pytest
@@ -224,8 +223,7 @@ class TestOneList:
 class TestChanges:
     @staticmethod
     def change(caller: ApiClient, address_list: AddressList, document: Any) -> Any:
-        body = json.dumps(document).encode()
-        return caller.call("PATCH", f"/v1/lists/{address_list.public_id}", body)
+        return caller.send_json("PATCH", f"/v1/lists/{address_list.public_id}", document)
 
     def test_name_and_metadata_can_be_changed_in_any_state(
         self, caller: ApiClient, account: Account

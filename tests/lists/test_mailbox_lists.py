@@ -320,7 +320,7 @@ def test_erased_address_leaves_nothing(shop: Account, mail: MailServers) -> None
 
 def test_list_by_api(shop: Account, caller: ApiClient) -> None:
     body = {"emails": EMAILS, "check": "mailbox", "start": True}
-    created = caller.call("POST", "/v1/lists", json.dumps(body).encode())
+    created = caller.send_json("POST", "/v1/lists", body)
     assert created.status_code == 201, created.content
     assert created.json()["check"] == "mailbox"
     address_list = AddressList.objects.get()
@@ -335,7 +335,7 @@ def test_list_by_api(shop: Account, caller: ApiClient) -> None:
 
 def test_preview_says_price_and_time(shop: Account, caller: ApiClient) -> None:
     emails = [*names("gmail.com", 90), *names("yahoo.com", 200)]
-    created = caller.call("POST", "/v1/lists", json.dumps({"emails": emails}).encode()).json()
+    created = caller.send_json("POST", "/v1/lists", {"emails": emails}).json()
     work()
     preview = caller.get(f"/v1/lists/{created['id']}/preview").json()
     # Yahoo's servers aren't asked.
@@ -346,7 +346,7 @@ def test_free_plan_has_no_mailbox_lists(
     account: Account, caller: ApiClient, mail: MailServers
 ) -> None:
     body = {"emails": ["jane@shop.com"], "check": "mailbox"}
-    refused = caller.call("POST", "/v1/lists", json.dumps(body).encode())
+    refused = caller.send_json("POST", "/v1/lists", body)
     assert (refused.status_code, error_code(refused)) == (402, "plan_limit_reached")
     assert refused.json()["error"]["details"]["limit"] == 0
     address_list = make_list(account, ["jane@shop.com"])
@@ -360,13 +360,13 @@ def test_free_plan_has_no_mailbox_lists(
 
 def test_lists_without_mailbox_checks_say_so(account: Account, caller: ApiClient) -> None:
     body = {"emails": ["jane@shop.com"], "check": "mailbox"}
-    refused = caller.call("POST", "/v1/lists", json.dumps(body).encode())
+    refused = caller.send_json("POST", "/v1/lists", body)
     assert (refused.status_code, error_code(refused)) == (400, "mailbox_checks_unavailable")
     refused = caller.call(
         "POST", "/v1/lists?check=mailbox", b"jane@shop.com", content_type="text/csv"
     )
     assert error_code(refused) == "mailbox_checks_unavailable"
     body["check"] = "dns"
-    created = caller.call("POST", "/v1/lists", json.dumps(body).encode())
+    created = caller.send_json("POST", "/v1/lists", body)
     assert created.status_code == 201
     assert "check" not in created.json()

@@ -9,12 +9,11 @@ from django.contrib.staticfiles.finders import find
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
-from accounts.models import Account, AuditEntry, User
+from accounts.models import Account
 from credits.models import Wallet
 from lists.models import AddressList
 from lists.models.states import ListState
-from lists.processing.running import work_once
-from tests.conftest import signed_in
+from tests.lists.runs import work
 from tests.support.hostile_text import HOSTILE, INVISIBLE
 
 pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
@@ -28,22 +27,12 @@ CSV = b"""id,name,email
 """
 
 
-@pytest.fixture
-def browser(owner: User) -> Client:
-    return signed_in(owner)
-
-
 def upload(browser: Client, content: bytes = CSV, name: str = "customers.csv") -> AddressList:
     form = {"file": SimpleUploadedFile(name, content), "dedupe": "address"}
     response = browser.post(f"{PAGE}create/", form)
     assert response.status_code == 302, response.content.decode()
     work()
     return AddressList.objects.get(public_id=response.headers["Location"].split("/")[-2])
-
-
-def work() -> None:
-    while work_once():
-        pass
 
 
 def url(address_list: AddressList, action: str = "") -> str:
@@ -184,17 +173,6 @@ def test_browser_does_not_cut_off_pasted_text(browser: Client) -> None:
     textarea = browser.get(PAGE).content.decode().partition("<textarea")[2].partition(">")[0]
     assert 'name="addresses"' in textarea
     assert "maxlength" not in textarea
-
-
-def test_another_column_is_parsed_and_shown(browser: Client) -> None:
-    address_list = upload(browser)
-    act(browser, address_list, "column", column="1")
-    assert state_of(address_list) == ListState.PARSING
-    work()
-    assert state_of(address_list) == ListState.READY
-    page = show(browser, address_list)
-    assert "No cell in this column is an address." in page
-    assert AuditEntry.objects.filter(action="list.column_chosen").count() == 1
 
 
 @pytest.mark.parametrize(

@@ -7,11 +7,10 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from accounts.models import Account, AuditEntry, User
+from accounts.models import Account, AuditEntry
 from credits.models import Plan
 from lists.models import AddressList, ListPart
 from lists.models.states import ListState
-from tests.conftest import signed_in
 from tests.lists.uploads import parse
 
 pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
@@ -19,11 +18,6 @@ pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 PAGE = "/lists/"
 FORM = {"file_name": "customers.csv", "file_size": "40", "dedupe": "mailbox", "name": ""}
 PARTS = [b"jane@reserved.test\n", b"joe@reserved.test\n"]
-
-
-@pytest.fixture
-def browser(owner: User) -> Client:
-    return signed_in(owner)
 
 
 def create(browser: Client, **form: str) -> Any:

@@ -6,7 +6,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from accounts.models import Account, AuditEntry, User
+from accounts.models import Account, User
 from accounts.roles import Role
 from apikeys.actor import Actor
 from credits.models import Pack, Wallet
@@ -22,11 +22,6 @@ pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 
 PAGE = "/lists/"
 ACTIONS = ("column", "encoding", "sample", "start", "pause", "resume", "finish", "cancel", "delete")
-
-
-@pytest.fixture
-def browser(owner: User) -> Client:
-    return signed_in(owner)
 
 
 def url(address_list: AddressList, action: str = "") -> str:
@@ -296,16 +291,6 @@ def test_download_has_the_chosen_columns(browser: Client, account: Account) -> N
     form = {**DOWNLOAD, "columns": ["canonical", "mx.provider"]}
     response = browser.get(url(make_list(account), "download/"), form)
     assert response.getvalue().split(b"\r\n")[0].endswith(b",ev_canonical,ev_mx_provider")
-
-
-def test_download_is_in_the_audit_log(browser: Client, account: Account, owner: User) -> None:
-    address_list = make_list(account)
-    browser.get(url(address_list, "download/"), DOWNLOAD)
-    entry = AuditEntry.objects.get(action="list.downloaded")
-    assert (entry.actor, entry.target) == (
-        owner,
-        f"{address_list.name} ({address_list.public_id})",
-    )
 
 
 @pytest.mark.parametrize("form", [{}, {"format": "xml", "filter": "all"}, {"format": "csv"}])

@@ -11,16 +11,15 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from accounts.models import Account
-from accounts.services import open_account, run_email_confirmed_hooks
 from lists.lifecycle import pause_list, resume_list
 from lists.models import AddressList, DomainBlock
 from lists.models.states import ListState
 from lists.processing import domain_lookups
 from lists.processing.running import check_once, work_once
-from tests.conftest import make_user
+from tests.conftest import sign_up_owner
 from tests.lists.factory import make_list, make_started_list
 from tests.lists.list_processes import wait_until
-from tests.lists.runs import GOOD, fresh, shops
+from tests.lists.runs import GOOD, fresh, shops, work
 from tests.servers.dns import FakeDns
 from tests.support.api_client import ApiClient
 
@@ -32,7 +31,6 @@ def progress(address_list: AddressList) -> tuple[int, int]:
     return found.domains_checked, found.percent_checked
 
 
-@pytest.mark.django_db
 def test_percent_combines_domains_and_addresses(account: Account) -> None:
     address_list = make_started_list(account, GOOD, block_domains=4)
     seen = [progress(address_list)]
@@ -41,13 +39,11 @@ def test_percent_combines_domains_and_addresses(account: Account) -> None:
         seen.append(progress(address_list))
     # 95 units: ten for each of 7 domains, and one for each of 25 addresses.
     assert seen == [(0, 0), (4, 42), (7, 73), (7, 84), (7, 94), (7, 100)]
-    while work_once():
-        pass
+    work()
     assert not DomainBlock.objects.exists()
     assert progress(address_list) == (7, 100)
 
 
-@pytest.mark.django_db
 def test_list_whose_domains_were_not_counted_shows_addresses_only(account: Account) -> None:
     address_list = make_started_list(account, GOOD)
     AddressList.objects.update(domains=0)
@@ -63,26 +59,23 @@ def test_domains_are_counted_while_their_block_is_looked_up(
 ) -> None:
     monkeypatch.setattr(domain_lookups, "LOOKUPS_AT_ONCE", 1)
     patient_dns.delay = 0.3
-    owner = make_user("owner@shop.example")
-    account = open_account(user=owner, name="The Shop")
-    run_email_confirmed_hooks(user=owner)
+    account = Account.objects.get(memberships__user=sign_up_owner())
     address_list = make_started_list(account, GOOD)
     # A process that was killed left this.
     DomainBlock.objects.update(looked_up=7)
 
-    def work() -> None:
+    def look_up() -> None:
         check_once()
         connection.close()
 
-    working = threading.Thread(target=work)
-    working.start()
+    looking_up = threading.Thread(target=look_up)
+    looking_up.start()
     wait_until(lambda: 0 < progress(address_list)[0] < 7)
     wait_until(lambda: bool(fresh(address_list).progress_marks))
-    working.join()
+    looking_up.join()
     assert progress(address_list) == (7, 73)
 
 
-@pytest.mark.django_db
 def test_seconds_left_are_known_five_seconds_after_the_start_or_a_pause(account: Account) -> None:
     address_list = make_started_list(account, GOOD, chunk_rows=5, block_domains=4)
     start = timezone.now()
@@ -104,7 +97,6 @@ def test_seconds_left_are_known_five_seconds_after_the_start_or_a_pause(account:
     assert work_at(26) == 3
 
 
-@pytest.mark.django_db
 def test_page_of_lists_reads_their_progress_in_one_query(
     account: Account, caller: ApiClient
 ) -> None:

@@ -3,7 +3,6 @@
 import pytest
 
 from accounts.models import Account
-from accounts.services import open_account, run_email_confirmed_hooks
 from credits.models import UseHour
 from lists.completion import finish_round
 from lists.lifecycle import InvalidState, pause_list, resume_list
@@ -11,9 +10,10 @@ from lists.models import AddressList
 from lists.models.states import ListState
 from lists.processing.running import work_once
 from runtime.models import Mail
-from tests.conftest import make_user
+from tests.conftest import sign_up_owner
 from tests.lists.factory import make_list, make_started_list
-from tests.lists.test_lifecycle import BALANCE, EMAILS, OPERATIONS, start, state_of, wallet
+from tests.lists.runs import BALANCE, wallet, work
+from tests.lists.test_lifecycle import EMAILS, OPERATIONS, start, state_of
 from tests.servers.dns import FakeDns
 from tests.support.fresh_database import run_concurrently
 
@@ -22,10 +22,7 @@ pytestmark = pytest.mark.usefixtures("fresh_database")
 
 @pytest.fixture
 def shop() -> Account:
-    owner = make_user("owner@shop.example")
-    account = open_account(user=owner, name="The Shop")
-    run_email_confirmed_hooks(user=owner)
-    return account
+    return Account.objects.get(memberships__user=sign_up_owner())
 
 
 def test_list_started_by_several_requests_holds_credits_once(shop: Account) -> None:
@@ -50,14 +47,14 @@ def test_threads_share_one_list(shop: Account, patient_dns: FakeDns) -> None:
         patient_dns.add_mail_domain(f"shop{number}.com")
     address_list = make_started_list(shop, EMAILS, chunk_rows=1, block_domains=2)
 
-    def work(_: int) -> int:
+    def work_until_checked(_: int) -> int:
         units = 0
         # An unknown result would be checked again in a minute.
         while state_of(address_list) in (ListState.QUEUED, ListState.RUNNING):
             units += work_once()
         return units
 
-    units = run_concurrently(3, work)
+    units = run_concurrently(3, work_until_checked)
     assert all(isinstance(count, int) for count in units), units
     address_list.refresh_from_db()
     assert (address_list.checked, address_list.deliverable) == (20, 20)
@@ -91,8 +88,7 @@ def test_chunks_are_stored_while_their_list_is_paused_and_resumed(
 
     outcomes = run_concurrently(3, act)
     assert all(outcome is None or isinstance(outcome, InvalidState) for outcome in outcomes)
-    while work_once():
-        pass
+    work()
     assert state_of(address_list) == ListState.COMPLETED
     assert wallet(shop) == (BALANCE - 20, 0)
     assert UseHour.objects.get().calls == 20

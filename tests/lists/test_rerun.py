@@ -1,6 +1,5 @@
 """Lists that repeat the rows of an earlier one."""
 
-import json
 from typing import Any
 
 import pytest
@@ -11,9 +10,9 @@ from credits.models import Plan
 from lists.lifecycle import cancel_list, delete_list
 from lists.models import AddressList, ErasedAddress, ListUpload
 from lists.models.states import ListState
-from lists.processing.running import work_once
 from lists.uploads.services import create_list, rerun_list
 from tests.lists.results_factory import CSV, make_list, make_ready_list, set_state
+from tests.lists.runs import work
 from tests.lists.uploads import kinds_of, parse, rows_of
 from tests.support.api_client import ApiClient, error_code
 from validation.addresses import address_hash
@@ -22,8 +21,8 @@ pytestmark = pytest.mark.django_db
 
 
 def rerun(caller: ApiClient, address_list: AddressList, body: Any = None, **headers: str) -> Any:
-    content = b"" if body is None else json.dumps(body).encode()
-    return caller.call("POST", f"/v1/lists/{address_list.public_id}/rerun", content, **headers)
+    path = f"/v1/lists/{address_list.public_id}/rerun"
+    return caller.send_json("POST", path, body, **headers)
 
 
 def test_rows_and_options_are_those_of_the_other_list(caller: ApiClient, account: Account) -> None:
@@ -43,8 +42,7 @@ def test_rows_and_options_are_those_of_the_other_list(caller: ApiClient, account
     # From here on, it is a list like any other.
     assert caller.call("POST", f"{response.headers['Location']}/start").status_code == 200
     delete_list(address_list=old, actor=Actor(account))
-    while work_once():
-        pass
+    work()
     download = caller.get(f"{response.headers['Location']}/download")
     assert b"name,email,note,,,ev_verdict" in b"".join(download.streaming_content)
 

@@ -18,11 +18,6 @@ PAGE = "/lists/"
 
 
 @pytest.fixture
-def browser(owner: User) -> Client:
-    return signed_in(owner)
-
-
-@pytest.fixture
 def three(account: Account) -> None:
     for name, state in (
         ("May customers", ListState.COMPLETED),

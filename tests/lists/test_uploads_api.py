@@ -2,7 +2,6 @@
 
 import base64
 import hashlib
-import json
 from typing import Any
 
 import pytest
@@ -26,7 +25,7 @@ TOO_MANY = {str(number): "" for number in range(21)}
 
 
 def create(caller: ApiClient, document: Any, **headers: str) -> Any:
-    return caller.call("POST", "/v1/lists", json.dumps(document).encode(), **headers)
+    return caller.send_json("POST", "/v1/lists", document, **headers)
 
 
 def send_file(caller: ApiClient, content: bytes, query: str = "", **headers: str) -> Any:

@@ -2,19 +2,18 @@
 
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from typing import Any
 
 import pytest
 from django.db import connection
 
 from accounts.models import Account
-from accounts.services import open_account, run_email_confirmed_hooks
-from apikeys.services import create_key
 from lists.api import waiting
 from lists.models import AddressList
 from lists.models.states import ListState
-from tests.conftest import make_user
+from tests.conftest import create_owners_key, sign_up_owner
 from tests.lists.results_factory import make_list, make_ready_list, set_state
 from tests.support.api_client import ApiClient, error_code
 
@@ -32,15 +31,28 @@ def _taken_slots() -> Iterator[None]:
 
 def make_running_list() -> tuple[ApiClient, AddressList]:
     """Make a list in the private database, where other connections see it."""
-    owner = make_user("owner@shop.example")
-    account = open_account(user=owner, name="The Shop")
-    run_email_confirmed_hooks(user=owner)
-    caller = ApiClient(create_key(account=account, name="Server", actor=owner)[1])
+    caller = ApiClient(create_owners_key(sign_up_owner()))
+    account = Account.objects.get()
     return caller, make_list(account, state=ListState.RUNNING)
 
 
+def get_while(caller: ApiClient, made: AddressList, act: Callable[[], object]) -> Any:
+    """Wait for a change of a list, and act as soon as the request waits."""
+
+    def act_when_waited_for() -> None:
+        while waiting._slots._value == waiting.MAX_WAITING:
+            threading.Event().wait(0.01)
+        act()
+        connection.close()
+
+    acting = threading.Thread(target=act_when_waited_for)
+    acting.start()
+    response = caller.get(f"/v1/lists/{made.public_id}?wait=30")
+    acting.join()
+    return response
+
+
 @pytest.mark.anywhere
-@pytest.mark.django_db
 @pytest.mark.parametrize("query", ["wait=31", "wait=-1", "wait=1.5", "wait="])
 def test_wrong_wait_is_refused(caller: ApiClient, account: Account, query: str) -> None:
     made = make_ready_list(account)
@@ -53,21 +65,11 @@ def test_wrong_wait_is_refused(caller: ApiClient, account: Account, query: str) 
 def test_response_is_sent_when_the_state_changes() -> None:
     caller, made = make_running_list()
 
-    def complete_when_waited_for() -> None:
-        while waiting._slots._value == waiting.MAX_WAITING:
-            threading.Event().wait(0.01)
-        set_state(made, ListState.COMPLETED)
-        connection.close()
-
-    completing = threading.Thread(target=complete_when_waited_for)
-    completing.start()
-    response = caller.get(f"/v1/lists/{made.public_id}?wait=30")
-    completing.join()
+    response = get_while(caller, made, lambda: set_state(made, ListState.COMPLETED))
     assert response.json()["state"] == "completed"
 
 
 @pytest.mark.anywhere
-@pytest.mark.django_db
 def test_list_is_returned_unchanged_at_the_end_of_the_wait(
     caller: ApiClient, account: Account
 ) -> None:
@@ -77,7 +79,6 @@ def test_list_is_returned_unchanged_at_the_end_of_the_wait(
 
 
 @pytest.mark.anywhere
-@pytest.mark.django_db
 def test_parsed_list_that_starts_automatically_is_waited_for(
     caller: ApiClient, account: Account
 ) -> None:
@@ -92,21 +93,11 @@ def test_parsed_list_that_starts_automatically_is_waited_for(
 def test_list_that_is_deleted_in_the_meantime_is_not_found() -> None:
     caller, made = make_running_list()
 
-    def delete_when_waited_for() -> None:
-        while waiting._slots._value == waiting.MAX_WAITING:
-            threading.Event().wait(0.01)
-        type(made).objects.all().delete()
-        connection.close()
-
-    deleting = threading.Thread(target=delete_when_waited_for)
-    deleting.start()
-    response = caller.get(f"/v1/lists/{made.public_id}?wait=30")
-    deleting.join()
+    response = get_while(caller, made, AddressList.objects.all().delete)
     assert error_code(response) == "not_found"
 
 
 @pytest.mark.anywhere
-@pytest.mark.django_db
 @pytest.mark.usefixtures("_taken_slots")
 def test_beyond_the_limit_of_waiting_requests_none_waits(
     caller: ApiClient, account: Account
@@ -117,7 +108,6 @@ def test_beyond_the_limit_of_waiting_requests_none_waits(
 
 
 @pytest.mark.anywhere
-@pytest.mark.django_db
 @pytest.mark.parametrize(
     "state", [ListState.READY, ListState.PAUSED, ListState.COMPLETED, ListState.EXPIRED]
 )

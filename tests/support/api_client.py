@@ -25,6 +25,13 @@ class ApiClient:
     def get(self, path: str, **headers: Any) -> Any:
         return self.call("GET", path, **headers)
 
+    def send_json(self, method: str, path: str, document: Any = None, **headers: str) -> Any:
+        body = b"" if document is None else json.dumps(document).encode()
+        return self.call(method, path, body, **headers)
+
+    def validate_batch(self, emails: Any, **headers: str) -> Any:
+        return self.send_json("POST", "/v1/validate/batch", {"emails": emails}, **headers)
+
     def validate(self, email: Any = "jane@shop.example", **headers: str) -> Any:
         return self.send(json.dumps({"email": email}).encode(), **headers)
 

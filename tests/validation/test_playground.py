@@ -36,11 +36,6 @@ PAGE = "/validation/playground/"
 ODD_ADDRESSES = ['it\'s "odd" $HOME \\n `id`@shop.example', "jörg@例え.テスト"]
 
 
-@pytest.fixture
-def browser(owner: User) -> Client:
-    return signed_in(owner)
-
-
 def submit(browser: Client, email: str) -> str:
     response = browser.post(PAGE, {"email": email})
     assert response.status_code == 200

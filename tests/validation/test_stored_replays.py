@@ -37,8 +37,7 @@ def validate(caller: ApiClient, email: str = DEFINITE, key: str = "order-1") -> 
 
 
 def validate_batch(caller: ApiClient, *emails: str, key: str = "batch-1") -> Any:
-    body = json.dumps({"emails": emails}).encode()
-    return caller.call("POST", "/v1/validate/batch", body, Idempotency_Key=key)
+    return caller.validate_batch(emails, Idempotency_Key=key)
 
 
 def create_list(caller: ApiClient) -> Any:

@@ -1,6 +1,5 @@
 """POST /v1/validate: request parsing and the fields of a result."""
 
-import json
 from typing import Any
 
 import pytest
@@ -70,24 +69,25 @@ def test_invalid_syntax_is_a_result_and_not_an_error(caller: ApiClient, email: s
 
 
 @pytest.mark.parametrize(
-    "body", [b"", b"{", b'{"email": "a", "email": "a"}', b'"\\ud800"', b"\xff"]
+    ("body", "code", "param"),
+    [
+        *((body, "invalid_json", None) for body in (b"", b"{", b'"\\ud800"', b"\xff")),
+        (b'{"email": "a", "email": "a"}', "invalid_json", None),
+        *((body, "missing_field", "email") for body in (b"{}", b'{"Email": "a@b.co"}')),
+        *((body, "invalid_field", None) for body in (b"[]", b'"a@b.co"', b"1", b"null", b"true")),
+        (b'[{"email": "a@b.co"}]', "invalid_field", None),
+        # Too large for a float.
+        (b'{"email": 1e999}', "invalid_field", "email"),
+        (b'{"email": "a@b.co", "emial": 1}', "unknown_field", "emial"),
+        # Only the first of several errors is reported.
+        (b'{"x": 1}', "missing_field", "email"),
+        (b'{"x": 1, "email": 1}', "invalid_field", "email"),
+    ],
 )
-def test_malformed_json_is_refused(caller: ApiClient, body: bytes) -> None:
-    assert refusal(caller.send(body)) == (400, "invalid_json", None)
-
-
-@pytest.mark.parametrize("document", [{}, {"mail": "a@b.co"}, {"Email": "a@b.co"}])
-def test_missing_email_is_reported_by_field_name(caller: ApiClient, document: Any) -> None:
-    response = caller.send(json.dumps(document).encode())
-    assert refusal(response) == (400, "missing_field", "email")
-
-
-@pytest.mark.parametrize("document", [[], "a@b.co", 1, None, True, [{"email": "a@b.co"}]])
-def test_body_that_is_not_an_object_is_invalid_without_a_field_name(
-    caller: ApiClient, document: Any
+def test_wrong_body_is_refused_with_its_first_error(
+    caller: ApiClient, body: bytes, code: str, param: str | None
 ) -> None:
-    response = caller.send(json.dumps(document).encode())
-    assert refusal(response) == (400, "invalid_field", None)
+    assert refusal(caller.send(body)) == (400, code, param)
 
 
 @pytest.mark.parametrize("email", [None, 1, 1.5, True, [], ["a@b.co"], {}, "", "x" * 321])
@@ -109,29 +109,15 @@ def test_several_addresses_are_refused_with_a_pointer_to_batches(
     assert "use POST /v1/validate/batch" in response.json()["error"]["message"]
 
 
-def test_number_too_large_for_a_float_is_an_invalid_field(caller: ApiClient) -> None:
-    assert refusal(caller.send(b'{"email": 1e999}')) == (400, "invalid_field", "email")
-
-
 def test_length_is_counted_in_code_points(caller: ApiClient) -> None:
     assert caller.validate("😀" * 320).status_code == 200
     assert caller.validate("😀" * 321).status_code == 400
-
-
-def test_unknown_field_is_reported_by_name(caller: ApiClient) -> None:
-    response = caller.send(b'{"email": "a@b.co", "emial": 1}')
-    assert refusal(response) == (400, "unknown_field", "emial")
 
 
 @pytest.mark.parametrize("name", ["svc_live_abc", "a b", "x" * 65, "\\u202e", ""])
 def test_unsafe_field_name_is_not_echoed(caller: ApiClient, name: str) -> None:
     response = caller.send(f'{{"email": "a@b.co", "{name}": 1}}'.encode())
     assert refusal(response) == (400, "unknown_field", None)
-
-
-def test_only_the_first_of_several_errors_is_reported(caller: ApiClient) -> None:
-    assert error_code(caller.send(b'{"x": 1}')) == "missing_field"
-    assert error_code(caller.send(b'{"x": 1, "email": 1}')) == "invalid_field"
 
 
 def test_body_of_8_kb_is_accepted_and_a_larger_one_is_refused(caller: ApiClient) -> None:

@@ -1,6 +1,5 @@
 """The process that reads files: its rows, its limits and its end."""
 
-import io
 import logging
 import os
 import signal
@@ -281,8 +280,3 @@ def test_what_is_no_frame_is_refused(content: bytes, error: type[Exception]) -> 
         os.close(write_end)
         with pytest.raises(error):
             FrameReader(read_end, 5.0).read()
-
-
-def test_file_needs_a_descriptor() -> None:
-    with pytest.raises(io.UnsupportedOperation), open_file(io.BytesIO(b"a")):
-        pass

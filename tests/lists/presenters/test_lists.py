@@ -1,7 +1,7 @@
 """The sentences about lists."""
 
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
 import pytest
 from django.utils import timezone
@@ -140,14 +140,6 @@ def test_speed_is_that_of_the_last_marks(work: int, checked: int, text: str) -> 
         checked=checked,
         progress_marks=[[now - 11, 0], [now - 1, work]],
     )
-    assert describe_speed(address_list) == text
-
-
-@pytest.mark.parametrize(("unknown", "subject"), [(1, "address is"), (1_307, "addresses are")])
-def test_recheck_says_until_when(unknown: int, subject: str) -> None:
-    recheck_at = NOW + timedelta(minutes=1)
-    address_list = make(ListState.RECHECKING, recheck_at=recheck_at, unknown=unknown)
-    text = f"{unknown:,} unknown {subject} checked again until 13:11."
     assert describe_speed(address_list) == text
 
 

@@ -1,6 +1,5 @@
 """What an account's own domains change in results, wherever addresses are validated."""
 
-import json
 from typing import Any
 
 import pytest
@@ -34,8 +33,8 @@ def shop(fake_dns: FakeDns) -> None:
 
 
 def put(caller: ApiClient, *, allowed: tuple[str, ...] = (), denied: tuple[str, ...] = ()) -> None:
-    body = json.dumps({"allowed": allowed, "denied": denied}).encode()
-    assert caller.call("PUT", "/v1/domains", body).status_code == 200
+    lists = {"allowed": allowed, "denied": denied}
+    assert caller.send_json("PUT", "/v1/domains", lists).status_code == 200
 
 
 def decided(result: dict[str, Any]) -> tuple[object, ...]:
@@ -130,8 +129,7 @@ def test_each_change_applies_to_the_next_call(caller: ApiClient) -> None:
 def test_batch_has_the_list_in_each_result(caller: ApiClient) -> None:
     put(caller, allowed=("mailinator.com",), denied=("shop.com",))
     emails = ["a@shop.com", "b@mailinator.com", "no address", "deliverable@sandbox.test"]
-    body = json.dumps({"emails": [*emails, "a@shop.com"]}).encode()
-    results = caller.call("POST", "/v1/validate/batch", body).json()["results"]
+    results = caller.validate_batch([*emails, "a@shop.com"]).json()["results"]
     lists = ["denied", "allowed", None, None, "denied"]
     assert [result["account_list"] for result in results] == lists
     assert results[0]["accept_for_signup"] is False

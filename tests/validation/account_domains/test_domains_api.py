@@ -21,7 +21,7 @@ STORED = {"allowed": ["partner.example"], "denied": ["spam.example", "xn--bcher-
 
 
 def put(caller: ApiClient, document: Any = LISTS, **headers: str) -> Any:
-    return caller.call("PUT", "/v1/domains", json.dumps(document).encode(), **headers)
+    return caller.send_json("PUT", "/v1/domains", document, **headers)
 
 
 def get(caller: ApiClient) -> Any:

@@ -1,7 +1,6 @@
 """POST /v1/validate/batch: results, duplicates, the sandbox, charges and the request log."""
 
 import json
-from typing import Any
 
 import pytest
 from django.db.backends.base.base import BaseDatabaseWrapper
@@ -27,12 +26,6 @@ pytestmark = pytest.mark.django_db
 WRONG = [f"address {number}" for number in range(3)]
 
 
-def send(caller: ApiClient, emails: Any, **headers: str) -> Any:
-    return caller.call(
-        "POST", "/v1/validate/batch", json.dumps({"emails": emails}).encode(), **headers
-    )
-
-
 def set_balance(account: Account, balance: int) -> None:
     current = Wallet.objects.get(account=account).balance
     change = balance - current
@@ -47,7 +40,7 @@ def set_limit(account: Account, requests_per_minute: int) -> None:
 
 def test_results_are_in_the_order_of_the_addresses(caller: ApiClient) -> None:
     emails = ["no address", "deliverable@sandbox.test", "jane@localhost", "risky@sandbox.test"]
-    document = send(caller, emails).json()
+    document = caller.validate_batch(emails).json()
     assert [result["email"] for result in document["results"]] == emails
     assert [result["verdict"] for result in document["results"]] == [
         "undeliverable",
@@ -65,7 +58,7 @@ def test_results_are_in_the_order_of_the_addresses(caller: ApiClient) -> None:
 
 
 def test_repeated_address_repeats_the_first_result_for_free(caller: ApiClient) -> None:
-    response = send(caller, [WRONG[0], WRONG[1], WRONG[0]])
+    response = caller.validate_batch([WRONG[0], WRONG[1], WRONG[0]])
     first, other, again = response.json()["results"]
     assert (first["duplicate_of"], other["duplicate_of"], again["duplicate_of"]) == (None, None, 0)
     assert again["id"] == first["id"] != other["id"]
@@ -75,7 +68,7 @@ def test_repeated_address_repeats_the_first_result_for_free(caller: ApiClient) -
 
 
 def test_definite_verdicts_are_charged_together(caller: ApiClient, account: Account) -> None:
-    response = send(caller, [*WRONG, "jane@ordinary-shop.com", "deliverable@sandbox.test"])
+    response = caller.validate_batch([*WRONG, "jane@ordinary-shop.com", "deliverable@sandbox.test"])
     document = response.json()
     assert response.status_code == 200
     assert document["credits"] == {"charged": 3, "held": 0, "remaining": 97}
@@ -87,7 +80,9 @@ def test_definite_verdicts_are_charged_together(caller: ApiClient, account: Acco
 
 
 def test_usage_counts_each_distinct_address_by_verdict(caller: ApiClient, account: Account) -> None:
-    send(caller, ["a b", "a b", "jane@localhost", "no address", "deliverable@sandbox.test"])
+    caller.validate_batch(
+        ["a b", "a b", "jane@localhost", "no address", "deliverable@sandbox.test"]
+    )
     (hour,) = UseHour.objects.filter(account=account)
     assert (hour.verdict, hour.calls, hour.credits) == ("undeliverable", 3, 3)
     assert sum(getattr(hour, bucket) for bucket in BUCKETS) == 3
@@ -98,16 +93,18 @@ def test_batch_beyond_the_balance_is_refused_before_any_work(
     caller: ApiClient, account: Account
 ) -> None:
     set_balance(account, 2)
-    response = send(caller, WRONG)
+    response = caller.validate_batch(WRONG)
     assert (response.status_code, error_code(response)) == (402, "insufficient_credits")
     assert response.json()["error"]["details"]["required"] == 3
     assert Wallet.objects.get(account=account).balance == 2
     assert not LogEntry.objects.filter(account=account).exclude(batch_id="").exists()
-    assert send(caller, [WRONG[0], WRONG[1], WRONG[0]]).status_code == 200
+    assert caller.validate_batch([WRONG[0], WRONG[1], WRONG[0]]).status_code == 200
 
 
 def test_sandbox_error_fails_only_its_address(caller: ApiClient) -> None:
-    response = send(caller, ["insufficient_credits@sandbox.test", "deliverable@sandbox.test"])
+    response = caller.validate_batch(
+        ["insufficient_credits@sandbox.test", "deliverable@sandbox.test"]
+    )
     assert response.status_code == 200
     reasons = [result["reason"] for result in response.json()["results"]]
     assert reasons == ["check_failed", "mailbox_accepted"]
@@ -117,7 +114,7 @@ def test_sandbox_error_fails_only_its_address(caller: ApiClient) -> None:
 def test_request_log_has_a_row_for_each_distinct_address(
     caller: ApiClient, account: Account, key: ApiKey
 ) -> None:
-    document = send(caller, [*WRONG, WRONG[0]]).json()
+    document = caller.validate_batch([*WRONG, WRONG[0]]).json()
     rows = LogEntry.objects.filter(account=account, batch_id=document["id"]).order_by("at")
     assert [row.result_id for row in rows] == [r["id"] for r in document["results"][:3]]
     assert {(row.path, row.status, row.cost, row.key) for row in rows} == {
@@ -144,7 +141,7 @@ def test_request_log_has_a_row_for_each_distinct_address(
 def test_wrong_element_is_named_and_nothing_is_done(
     caller: ApiClient, account: Account, emails: object, param: str
 ) -> None:
-    response = send(caller, emails)
+    response = caller.validate_batch(emails)
     assert (response.status_code, error_code(response)) == (400, "invalid_field")
     assert response.json()["error"]["param"] == param
     assert Wallet.objects.get(account=account).balance == 100
@@ -152,7 +149,7 @@ def test_wrong_element_is_named_and_nothing_is_done(
 
 
 def test_too_many_addresses_are_refused_with_the_maximum(caller: ApiClient) -> None:
-    response = send(caller, ["a"] * 101)
+    response = caller.validate_batch(["a"] * 101)
     assert response.json()["error"]["details"] == {"max": 100}
 
 
@@ -160,7 +157,7 @@ def test_hundred_long_addresses_fit_into_the_body(caller: ApiClient, account: Ac
     set_limit(account, 200)
     # Each character is escaped as two surrogates of six characters.
     emails = [f"{number:03}" + "\U0001f600" * 317 for number in range(100)]
-    response = send(caller, emails)
+    response = caller.validate_batch(emails)
     assert response.status_code == 200
     assert len(response.json()["results"]) == 100
 
@@ -177,8 +174,8 @@ def test_batch_that_does_not_fit_consumes_one_request_only(
     caller: ApiClient, account: Account
 ) -> None:
     set_limit(account, 5)
-    assert send(caller, WRONG).headers["X-RateLimit-Remaining"] == "2"
-    refused = send(caller, WRONG)
+    assert caller.validate_batch(WRONG).headers["X-RateLimit-Remaining"] == "2"
+    refused = caller.validate_batch(WRONG)
     assert (refused.status_code, error_code(refused)) == (429, "rate_limit_exceeded")
     assert refused.json()["error"]["details"]["needed"] == 2
     assert refused.headers["X-RateLimit-Remaining"] == "1"
@@ -191,8 +188,8 @@ def test_key_and_account_are_consumed_together_or_not_at_all(
     caller: ApiClient, account: Account, key: ApiKey
 ) -> None:
     ApiKey.objects.filter(pk=key.pk).update(requests_per_minute=4)
-    assert send(caller, WRONG).headers["X-RateLimit-Limit"] == "4"
-    refused = send(caller, WRONG[:2])
+    assert caller.validate_batch(WRONG).headers["X-RateLimit-Limit"] == "4"
+    refused = caller.validate_batch(WRONG[:2])
     assert refused.status_code == 429
     account.refresh_from_db()
     state = limits.peek(HttpRequest(), limits.account_bucket(account))
@@ -201,7 +198,7 @@ def test_key_and_account_are_consumed_together_or_not_at_all(
 
 def test_batch_larger_than_the_limit_can_never_fit(caller: ApiClient, account: Account) -> None:
     set_limit(account, 2)
-    response = send(caller, WRONG)
+    response = caller.validate_batch(WRONG)
     assert (response.status_code, error_code(response)) == (400, "batch_larger_than_limit")
     assert response.json()["error"]["details"] == {"limit": 2}
     assert response.headers["X-RateLimit-Remaining"] == "1"
@@ -211,8 +208,8 @@ def test_repeated_batch_gets_the_first_response_byte_for_byte(
     caller: ApiClient, account: Account
 ) -> None:
     emails = [*WRONG, "jane@ordinary-shop.com"]
-    first = send(caller, emails, Idempotency_Key="import-1")
-    again = send(caller, emails, Idempotency_Key="import-1")
+    first = caller.validate_batch(emails, Idempotency_Key="import-1")
+    again = caller.validate_batch(emails, Idempotency_Key="import-1")
     assert again.content == first.content
     assert again.headers["Idempotent-Replayed"] == "true"
     assert again.headers["X-Credits-Cost"] == "0"
@@ -224,38 +221,41 @@ def test_repeated_batch_gets_the_first_response_byte_for_byte(
 
 def test_batch_of_unknown_results_is_replayed_too(caller: ApiClient) -> None:
     emails = ["jane@ordinary-shop.com"]
-    first = send(caller, emails, Idempotency_Key="import-1")
+    first = caller.validate_batch(emails, Idempotency_Key="import-1")
     assert first.json()["summary"]["unknown"] == 1
-    assert send(caller, emails, Idempotency_Key="import-1").content == first.content
+    assert caller.validate_batch(emails, Idempotency_Key="import-1").content == first.content
 
 
 @pytest.mark.parametrize("emails", [WRONG[:2], list(reversed(WRONG)), [*WRONG, WRONG[0]]])
 def test_same_key_with_other_addresses_is_422(caller: ApiClient, emails: list[str]) -> None:
-    send(caller, WRONG, Idempotency_Key="import-1")
-    response = send(caller, emails, Idempotency_Key="import-1")
+    caller.validate_batch(WRONG, Idempotency_Key="import-1")
+    response = caller.validate_batch(emails, Idempotency_Key="import-1")
     assert (response.status_code, error_code(response)) == (422, "idempotency_key_reused")
 
 
 def test_key_of_a_batch_does_not_match_a_single_call(caller: ApiClient) -> None:
-    send(caller, WRONG[:1], Idempotency_Key="import-1")
+    caller.validate_batch(WRONG[:1], Idempotency_Key="import-1")
     response = caller.validate(WRONG[0], Idempotency_Key="import-1")
     assert error_code(response) == "idempotency_key_reused"
     text = json.dumps(["x"])
     caller.validate(text, Idempotency_Key="import-2")
-    assert error_code(send(caller, ["x"], Idempotency_Key="import-2")) == "idempotency_key_reused"
+    assert (
+        error_code(caller.validate_batch(["x"], Idempotency_Key="import-2"))
+        == "idempotency_key_reused"
+    )
 
 
 def test_replay_works_at_balance_0(caller: ApiClient, account: Account) -> None:
-    first = send(caller, WRONG, Idempotency_Key="import-1")
+    first = caller.validate_batch(WRONG, Idempotency_Key="import-1")
     set_balance(account, 0)
-    assert send(caller, WRONG, Idempotency_Key="import-1").content == first.content
+    assert caller.validate_batch(WRONG, Idempotency_Key="import-1").content == first.content
 
 
 def test_erasing_an_address_deletes_its_rows_and_the_batch_to_replay(
     caller: ApiClient, account: Account
 ) -> None:
-    send(caller, ["jane@localhost", "joe@localhost"], Idempotency_Key="import-1")
-    send(caller, ["joe@localhost"], Idempotency_Key="import-2")
+    caller.validate_batch(["jane@localhost", "joe@localhost"], Idempotency_Key="import-1")
+    caller.validate_batch(["joe@localhost"], Idempotency_Key="import-2")
     counted = count_rows(email="JANE@localhost", account=account)
     assert (counted.requests, counted.replays) == (1, 1)
     erase_address(
@@ -273,21 +273,21 @@ def test_charge_of_the_whole_batch_crosses_the_low_balance_threshold_once(
 ) -> None:
     set_balance(account, 12)
     Mail.objects.all().delete()
-    send(caller, WRONG)
+    caller.validate_batch(WRONG)
     assert Mail.objects.filter(subject__contains="credits").count() == 1
 
 
 def test_batches_that_cost_nothing_do_not_pile_up(caller: ApiClient, account: Account) -> None:
     newest = MAX_FREE_BATCH_REPLAYS + 1
-    send(caller, WRONG, Idempotency_Key="paid")
+    caller.validate_batch(WRONG, Idempotency_Key="paid")
     caller.validate("deliverable@sandbox.test", Idempotency_Key="single")
     for number in range(newest + 1):
-        send(caller, ["deliverable@sandbox.test"], Idempotency_Key=f"free-{number}")
+        caller.validate_batch(["deliverable@sandbox.test"], Idempotency_Key=f"free-{number}")
     assert Replay.objects.filter(account=account, is_free=True).count() == newest
     for key, is_stored in ((f"free-{newest}", True), ("free-0", False)):
-        again = send(caller, ["deliverable@sandbox.test"], Idempotency_Key=key)
+        again = caller.validate_batch(["deliverable@sandbox.test"], Idempotency_Key=key)
         assert ("Idempotent-Replayed" in again.headers) is is_stored
-    assert "Idempotent-Replayed" in send(caller, WRONG, Idempotency_Key="paid").headers
+    assert "Idempotent-Replayed" in caller.validate_batch(WRONG, Idempotency_Key="paid").headers
 
 
 def test_threads_of_a_batch_leave_no_connection_open(caller: ApiClient, fake_dns: FakeDns) -> None:
@@ -300,7 +300,7 @@ def test_threads_of_a_batch_leave_no_connection_open(caller: ApiClient, fake_dns
     staff_domains.invalidate()
     connection_created.connect(remember)
     try:
-        assert send(caller, ["jane@shop.com", "jane@nowhere.com"]).status_code == 200
+        assert caller.validate_batch(["jane@shop.com", "jane@nowhere.com"]).status_code == 200
     finally:
         connection_created.disconnect(remember)
     assert opened

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from accounts.models import Account, User
+from accounts.models import Account
 from accounts.roles import Role
 from apikeys.models import RefusalHour
 from apikeys.models.refusals import refusals
@@ -24,11 +24,6 @@ pytestmark = pytest.mark.django_db
 PAGE = "/validation/playground/batch/"
 # Definite verdicts without DNS: 1 credit each.
 WRONG = ["address 1", "address 2", "address 3"]
-
-
-@pytest.fixture
-def browser(owner: User) -> Client:
-    return signed_in(owner)
 
 
 def submit(browser: Client, text: str) -> str:
@@ -176,14 +171,6 @@ def test_wrong_text_is_explained_and_remains_in_the_field(
     assert caller.get("/v1/me").headers["X-RateLimit-Remaining"] == "59"
 
 
-def test_each_address_counts_toward_the_account_rate_limit(
-    browser: Client, caller: ApiClient
-) -> None:
-    caller.get("/v1/me")
-    assert "X-RateLimit-Remaining: 56" in submit(browser, "\n".join(WRONG))
-    assert caller.get("/v1/me").headers["X-RateLimit-Remaining"] == "55"
-
-
 def test_batch_beyond_the_rate_limit_is_refused_and_consumes_one_request(
     browser: Client, account: Account
 ) -> None:
@@ -200,14 +187,6 @@ def test_batch_beyond_the_rate_limit_is_refused_and_consumes_one_request(
     refusals.flush()
     counted = RefusalHour.objects.get(account=account)
     assert (counted.key, counted.code) == (None, "rate_limit_exceeded")
-
-
-def test_batch_larger_than_the_rate_limit_can_never_fit(browser: Client, account: Account) -> None:
-    set_limit(account, 2)
-    page = submit(browser, "\n".join(WRONG))
-    assert "400 <code>batch_larger_than_limit</code>" in page
-    assert "So a batch can have up to 2 addresses." in page
-    assert balance_of(account) == 100
 
 
 def test_batch_beyond_the_balance_is_refused_before_any_work(

@@ -1,6 +1,5 @@
 """Results of a batch, compared with those of single calls."""
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -36,14 +35,6 @@ def domains(patient_dns: FakeDns, account: Account) -> None:
     account.save(update_fields=["requests_per_minute"])
 
 
-def validate_batch(caller: ApiClient, emails: list[str]) -> list[dict[str, Any]]:
-    body = json.dumps({"emails": emails}).encode()
-    results: list[dict[str, Any]] = caller.call("POST", "/v1/validate/batch", body).json()[
-        "results"
-    ]
-    return results
-
-
 def without(varying: set[str], document: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in document.items() if name not in varying}
 
@@ -51,7 +42,7 @@ def without(varying: set[str], document: Mapping[str, Any]) -> dict[str, Any]:
 def test_results_are_those_of_single_calls(caller: ApiClient) -> None:
     emails = [email for email in EMAILS if email != "internal_error@sandbox.test"]
     single = [caller.validate(email).json() for email in emails]
-    batch = validate_batch(caller, emails)
+    batch = caller.validate_batch(emails).json()["results"]
     assert [list(result)[:-1] for result in batch] == [list(result) for result in single]
     assert [without(VARYING, result) for result in batch] == [
         without(VARYING, result) for result in single
@@ -62,7 +53,7 @@ def test_request_log_has_the_rows_of_single_calls(caller: ApiClient) -> None:
     emails = [email for email in EMAILS if not email.endswith("sandbox.test")]
     for email in emails:
         caller.validate(email)
-    validate_batch(caller, emails)
+    caller.validate_batch(emails).json()["results"]
     rows = LogEntry.objects.order_by("address_hash").values()
     single, batch = (
         [without(VARYING_COLUMNS, row) for row in rows.filter(path=path)]
@@ -74,7 +65,7 @@ def test_request_log_has_the_rows_of_single_calls(caller: ApiClient) -> None:
 
 def test_results_of_one_kind_have_their_own_ids_and_addresses(caller: ApiClient) -> None:
     emails = [f"person{number}@shop.com" for number in range(60)]
-    results = validate_batch(caller, emails)
+    results = caller.validate_batch(emails).json()["results"]
     assert [result["email"] for result in results] == emails
     assert [result["normalized"] for result in results] == emails
     assert len({result["id"] for result in results}) == 60
@@ -89,7 +80,7 @@ def test_domains_of_one_kind_have_their_own_names_and_mail_hosts(
     patient_dns.add_mail_domain("first-shop.com")
     patient_dns.add_mail_domain("second-shop.com", host="mail.hosting.com")
     emails = [f"{name}@{shop}-shop.com" for name in "abc" for shop in ("first", "second")]
-    results = validate_batch(caller, emails)
+    results = caller.validate_batch(emails).json()["results"]
     assert [result["ascii_domain"] for result in results] == [
         "first-shop.com",
         "second-shop.com",
@@ -104,7 +95,7 @@ def test_domains_of_one_kind_have_their_own_names_and_mail_hosts(
 def test_results_of_alternating_kinds_keep_their_order(caller: ApiClient) -> None:
     emails = [f"{name}{number}@shop.com" for number in range(20) for name in ("jane", "jane+x")]
     emails = ["info@shop.com", "not an address", *emails, "no-reply@shop.com"]
-    results = validate_batch(caller, emails)
+    results = caller.validate_batch(emails).json()["results"]
     assert [result["email"] for result in results] == emails
     logged = LogEntry.objects.order_by("at").values_list("result_id", "reason", "cost", "batch_id")
     batch_id = LogEntry.objects.earliest("at").batch_id

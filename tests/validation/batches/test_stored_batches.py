@@ -35,8 +35,7 @@ MAX_BYTES_PER_RESULT = 300
 
 def send(caller: ApiClient, emails: list[str], **headers: str) -> list[dict[str, Any]]:
     """Return the results of a batch."""
-    body = json.dumps({"emails": emails}).encode()
-    response = caller.call("POST", "/v1/validate/batch", body, **headers)
+    response = caller.validate_batch(emails, **headers)
     assert response.status_code == 200, response.content
     results: list[dict[str, Any]] = response.json()["results"]
     return results

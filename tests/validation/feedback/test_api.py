@@ -1,6 +1,5 @@
 """POST /v1/validations/{id}/feedback."""
 
-import json
 from datetime import timedelta
 from typing import Any
 
@@ -24,8 +23,7 @@ BOUNCE = "550 5.1.1 Mailbox does not exist"
 
 
 def send(caller: ApiClient, result_id: str, **body: Any) -> Any:
-    path = f"/v1/validations/{result_id}/feedback"
-    return caller.call("POST", path, json.dumps(body).encode())
+    return caller.send_json("POST", f"/v1/validations/{result_id}/feedback", body)
 
 
 @pytest.fixture

@@ -1,6 +1,5 @@
 """POST /v1/validate/batch with `check: "mailbox"`."""
 
-import json
 from typing import Any
 
 import pytest
@@ -21,7 +20,7 @@ EMAILS = ["jane@shop.com", "no address", "unknown@shop.com", "jane@shop.com", "r
 def send(caller: ApiClient, emails: list[str] = EMAILS, *, key: str = "", **fields: object) -> Any:
     body = {"emails": emails, "check": "mailbox", "timeout_s": 1, **fields}
     headers = {"Idempotency-Key": key} if key else {}
-    return caller.call("POST", "/v1/validate/batch", json.dumps(body).encode(), **headers)
+    return caller.send_json("POST", "/v1/validate/batch", body, **headers)
 
 
 def test_what_is_known_is_charged_and_the_rest_is_pending(
@@ -77,8 +76,7 @@ def test_replay_shows_what_mail_servers_have_said_since(
         "duplicates": 1,
     }
     assert final["credits"] == {"charged": 5, "held": 0, "remaining": 95}
-    body = json.dumps({"emails": EMAILS}).encode()
-    other = caller.call("POST", "/v1/validate/batch", body, **{"Idempotency-Key": "k"})
+    other = caller.validate_batch(EMAILS, Idempotency_Key="k")
     assert error_code(other) == "idempotency_key_reused"
 
 

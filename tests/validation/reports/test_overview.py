@@ -23,11 +23,6 @@ pytestmark = pytest.mark.django_db
 PAGE = "/validation/"
 
 
-@pytest.fixture
-def browser(owner: User) -> Client:
-    return signed_in(owner)
-
-
 def page_text(browser: Client, path: str = PAGE) -> str:
     response = browser.get(path)
     assert response.status_code == 200

@@ -14,7 +14,6 @@ from accounts.models import Account, User
 from apikeys.models import ApiKey, RefusalHour
 from apikeys.services import create_key
 from credits.wallet.totals import delete_old_hours, roll_up_days
-from tests.conftest import signed_in
 from tests.credits.time_travel import on
 from tests.validation.reports.usage_data import add_usage, read_page
 from validation.reports.charts import STACK_ORDER
@@ -30,11 +29,6 @@ def _in_november() -> Iterator[None]:
     """Fix the year, because labels contain it if it isn't the current one."""
     with time_machine.travel(at(21)):
         yield
-
-
-@pytest.fixture
-def browser(owner: User) -> Client:
-    return signed_in(owner)
 
 
 def page_text(browser: Client, query: str = "") -> str:

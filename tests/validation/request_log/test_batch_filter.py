@@ -1,6 +1,5 @@
 """The request log shows the addresses of one batch."""
 
-import json
 import re
 from typing import Any
 
@@ -19,22 +18,13 @@ PAGE = "/validation/requests/"
 
 
 @pytest.fixture
-def browser(owner: User) -> Client:
-    return signed_in(owner)
-
-
-@pytest.fixture
 def batch_id(caller: ApiClient) -> str:
     """A batch of three addresses, between two other requests."""
     caller.validate("other@sandbox.test")
-    batch = send_batch(caller, ["anna@sandbox.test", "risky@sandbox.test", "carl@sandbox.test"])
+    emails = ["anna@sandbox.test", "risky@sandbox.test", "carl@sandbox.test"]
+    batch = caller.validate_batch(emails).json()
     caller.validate("other@sandbox.test")
     return str(batch["id"])
-
-
-def send_batch(caller: ApiClient, emails: list[str]) -> Any:
-    body = json.dumps({"emails": emails}).encode()
-    return caller.call("POST", "/v1/validate/batch", body).json()
 
 
 def shown_addresses(page: str) -> list[str]:

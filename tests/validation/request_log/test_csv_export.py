@@ -11,18 +11,12 @@ from django.utils import timezone
 from accounts.models import Account, User
 from apikeys.models import ApiKey
 from runtime.database import pagination
-from tests.conftest import signed_in
 from tests.validation.reports.usage_data import add_log_entry, add_refusal
 from validation.request_log import csv_export
 
 pytestmark = pytest.mark.django_db
 
 PAGE = "/validation/requests/csv/"
-
-
-@pytest.fixture
-def browser(owner: User) -> Client:
-    return signed_in(owner)
 
 
 @pytest.fixture

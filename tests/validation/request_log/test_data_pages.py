@@ -4,7 +4,7 @@ import pytest
 from django.test import Client
 from pytest_django import Settings
 
-from accounts.models import Account, AuditEntry, User
+from accounts.models import Account, AuditEntry
 from accounts.roles import Role
 from tests.conftest import make_member, signed_in
 from tests.support.api_client import ApiClient
@@ -14,11 +14,6 @@ pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 
 PAGE = "/validation/data/"
 ADDRESS = "jane.doe@sandbox.test"
-
-
-@pytest.fixture
-def browser(owner: User) -> Client:
-    return signed_in(owner)
 
 
 @pytest.mark.parametrize(("choice", "days"), [("0", 0), ("7", 7), ("14", 14), ("", 30)])

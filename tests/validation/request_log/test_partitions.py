@@ -60,13 +60,6 @@ def test_day_whose_rows_are_in_the_default_partition_stays_there(
     assert days(LOG) == {days_from_today(number) for number in range(1, 8)}
 
 
-def test_creating_partitions_twice_changes_nothing(no_days: None) -> None:
-    LOG.create_partitions()
-    before = days(LOG)
-    LOG.create_partitions()
-    assert days(LOG) == before == {days_from_today(number) for number in range(8)}
-
-
 def test_days_that_ended_before_the_retention_are_dropped(
     account: Account, settings: Any, no_days: None
 ) -> None:

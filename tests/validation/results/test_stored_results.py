@@ -1,6 +1,5 @@
 """GET /v1/validations/{id}: results that were returned before."""
 
-import json
 import random
 import string
 import zlib
@@ -47,8 +46,7 @@ def get_result(caller: ApiClient, result_id: str) -> Any:
 
 def validate_all(caller: ApiClient) -> list[str]:
     """Return the ids of the results of a call and of a batch."""
-    body = json.dumps({"emails": [NO_ADDRESS, "another"]}).encode()
-    batch = caller.call("POST", "/v1/validate/batch", body).json()["results"]
+    batch = caller.validate_batch([NO_ADDRESS, "another"]).json()["results"]
     return [result["id"] for result in (caller.validate(NO_ADDRESS).json(), *batch)]
 
 
