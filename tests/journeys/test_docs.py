@@ -4,7 +4,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.journeys.sign_in import assert_heading
-from tests.journeys.windows import HEIGHT, NARROW, Windows
+from tests.journeys.windows import NARROW, Windows
 
 LAYOUT_SHIFT = """new Promise((resolve) => new PerformanceObserver((list) =>
   resolve(list.getEntries().reduce((sum, one) => sum + one.value, 0)))
@@ -93,17 +93,3 @@ def get_top(tab: Locator) -> float:
     box = tab.bounding_box()
     assert box
     return box["y"]
-
-
-def test_reference_shows_samples_on_the_right_of_wide_pages(windows: Windows) -> None:
-    page = windows.open()
-    page.goto("/docs/api/validation/")
-    section = page.locator("section#validate")
-    for width, is_beside in ((1100, True), (1099, False), (NARROW, False)):
-        page.set_viewport_size({"width": width, "height": HEIGHT})
-        description = section.locator(".docs-columns > div").first.bounding_box()
-        samples = section.locator(".docs-samples").bounding_box()
-        assert description
-        assert samples
-        assert (samples["x"] >= description["x"] + description["width"]) is is_beside, width
-        assert (samples["y"] >= description["y"] + description["height"]) is not is_beside, width

@@ -31,21 +31,15 @@ def member(shared_windows: Windows, newcomers: Newcomers) -> Page:
     return shared_windows.open(newcomers.take())
 
 
-def test_confirmation_page_has_no_findings(page: Page) -> None:
-    fill_sign_up(page, "halfway@states.example")
-    assert_heading(page, "Confirm your email")
+def test_sent_forms_of_visitors_have_no_findings(page: Page) -> None:
+    sign_in(page, "unknown@states.example")
+    expect(page.locator(".errorlist")).to_be_visible()
     assert_no_findings(page)
-
-
-def test_a_refused_sign_up_has_no_findings(page: Page) -> None:
     fill_sign_up(page, "weak@states.example", "password1234")
     expect(page.locator(".errorlist")).to_be_visible()
     assert_no_findings(page)
-
-
-def test_a_refused_sign_in_has_no_findings(page: Page) -> None:
-    sign_in(page, "unknown@states.example")
-    expect(page.locator(".errorlist")).to_be_visible()
+    fill_sign_up(page, "halfway@states.example")
+    assert_heading(page, "Confirm your email")
     assert_no_findings(page)
 
 

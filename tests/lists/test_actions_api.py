@@ -58,16 +58,6 @@ class TestStart:
         rows = caller.get(f"/v1/lists/{made.public_id}/results").json()["data"]
         assert [row["result"]["email"] for row in rows] == ["deliverable@sandbox.test"]
 
-    def test_started_list_cannot_be_started_again(
-        self, caller: ApiClient, account: Account
-    ) -> None:
-        made = make_ready_list(account)
-        assert act(caller, made, "start").status_code == 200
-        response = act(caller, made, "start")
-        assert (response.status_code, error_code(response)) == (409, "invalid_state")
-        assert response.json()["error"]["details"] == {"state": "queued"}
-        assert wallet(account)[1] == 4
-
     def test_retry_with_the_same_idempotency_key_returns_the_first_response(
         self, caller: ApiClient, account: Account
     ) -> None:
@@ -216,19 +206,6 @@ class TestStart:
 
 
 class TestLaterActions:
-    def test_paused_list_does_nothing_until_it_is_resumed(
-        self, caller: ApiClient, account: Account
-    ) -> None:
-        made = make_ready_list(account)
-        act(caller, made, "start")
-        paused = act(caller, made, "pause").json()
-        assert (paused["state"], paused["credits"]["held"]) == ("paused", 4)
-        work()
-        assert caller.get(f"/v1/lists/{made.public_id}").json()["progress"]["checked"] == 0
-        assert act(caller, made, "resume").json()["state"] == "queued"
-        work()
-        assert caller.get(f"/v1/lists/{made.public_id}").json()["state"] == "completed"
-
     def test_list_whose_unknown_addresses_are_checked_again_can_be_finished(
         self, caller: ApiClient, account: Account
     ) -> None:

@@ -84,15 +84,6 @@ def test_list_of_another_account_is_not_found(account: Account, stranger: User) 
     assert state_of(address_list) == ListState.COMPLETED
 
 
-def test_list_is_paused_and_resumed(browser: Client, account: Account) -> None:
-    address_list = make_started(account, ListState.RUNNING)
-    browser.post(url(address_list, "pause/"))
-    assert state_of(address_list) == ListState.PAUSED
-    assert "If it isn&#x27;t resumed by" in show(browser, address_list)
-    browser.post(url(address_list, "resume/"))
-    assert state_of(address_list) == ListState.QUEUED
-
-
 def test_list_that_is_checked_again_says_until_when_and_can_be_finished(
     browser: Client, account: Account
 ) -> None:

@@ -116,13 +116,6 @@ def test_preview_of_an_earlier_release_is_read(account: Account) -> None:
     assert StoredPreview.unpack(pack(fields)) == preview_of(parsed)
 
 
-def test_customer_can_choose_the_column(account: Account) -> None:
-    parsed = upload_and_parse(account, "a@shop.com,b@shop.com,c@shop.com\n" * 2, column=2)
-    assert parsed.column == 2
-    assert ListDomain.objects.get().domain == "shop.com"
-    assert preview_of(parsed).guessed_column == 0
-
-
 def test_column_that_the_file_does_not_have_fails(account: Account) -> None:
     parsed = upload_and_parse(account, TABLE, column=2)
     assert (parsed.state, parsed.error_code) == (ListState.FAILED, "column_not_found")

@@ -19,7 +19,6 @@ from accounts.models import Account, AuditEntry, Invitation, User
 from apikeys.rest.view import ApiView
 from tests.accounts.test_permissions import PAGES as DASHBOARD_PAGES
 from tests.accounts.test_permissions import invitation, url_for
-from tests.conftest import signed_in
 from tests.credits.payments.stripe_helpers import running, stripe
 from tests.site.actions import customers, sign_in, staff
 from tests.site.actions.scene import ActionCase, Scene
@@ -138,11 +137,6 @@ def test_every_staff_action_on_rows_is_listed(staff: User) -> None:
         if view == "changelist":
             possible |= {(name, button) for button in model_admin.get_actions(request)}
     assert possible == listed
-
-
-def test_staff_get_403_for_a_password_form(owner: User, staff: User) -> None:
-    response = signed_in(staff).post(reverse("admin:auth_user_password_change", args=[owner.pk]))
-    assert response.status_code == 403
 
 
 def test_unaudited_pages_exist_and_have_a_reason() -> None:

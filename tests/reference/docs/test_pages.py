@@ -18,7 +18,7 @@ from apikeys.rest.schema import COMMON_ERRORS
 from credits.models import Pack, Plan
 from engine.verdicts.reasons import VERDICT_BY_REASON
 from reference.docs.examples import LANGUAGES, IncompleteExample, load_snippets
-from reference.docs.pages import GROUPS, PAGES, DocsPage, neighbors
+from reference.docs.pages import PAGES, DocsPage, neighbors
 from tests.support.api_client import ApiClient
 
 pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
@@ -117,11 +117,6 @@ def test_links_to_sections_of_other_pages_work(page: DocsPage) -> None:
 def test_links_to_our_own_pages_work(page: DocsPage) -> None:
     for path in re.findall(r'href="(/[^"#?]*)', stored_text(page)):
         assert path.startswith("/static/") or resolve(path)
-
-
-def test_page_names_and_paths_are_unique() -> None:
-    assert len({page.name for page in PAGES}) == len({page.path for page in PAGES}) == len(PAGES)
-    assert [group.title for group in GROUPS] == ["Get started", "Guides", "Reference", "Releases"]
 
 
 def test_docs_state_all_rules_about_api_keys() -> None:

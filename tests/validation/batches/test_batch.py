@@ -38,25 +38,6 @@ def set_limit(account: Account, requests_per_minute: int) -> None:
     Account.objects.filter(pk=account.pk).update(requests_per_minute=requests_per_minute)
 
 
-def test_results_are_in_the_order_of_the_addresses(caller: ApiClient) -> None:
-    emails = ["no address", "deliverable@sandbox.test", "jane@localhost", "risky@sandbox.test"]
-    document = caller.validate_batch(emails).json()
-    assert [result["email"] for result in document["results"]] == emails
-    assert [result["verdict"] for result in document["results"]] == [
-        "undeliverable",
-        "deliverable",
-        "undeliverable",
-        "risky",
-    ]
-    assert document["summary"] == {
-        "deliverable": 1,
-        "risky": 1,
-        "undeliverable": 2,
-        "unknown": 0,
-        "duplicates": 0,
-    }
-
-
 def test_repeated_address_repeats_the_first_result_for_free(caller: ApiClient) -> None:
     response = caller.validate_batch([WRONG[0], WRONG[1], WRONG[0]])
     first, other, again = response.json()["results"]
