@@ -233,5 +233,11 @@ def stranger(db: None) -> User:
 
 
 @pytest.fixture
+def other_caller(stranger: User) -> ApiClient:
+    """A client with a key of another customer."""
+    return ApiClient(create_owners_key(stranger))
+
+
+@pytest.fixture
 def staff(db: None) -> User:
     return make_user("staff@service.example", is_staff=True, is_superuser=True)

@@ -4,8 +4,6 @@ import os
 import sqlite3
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 from contextlib import closing
 
 import psycopg
@@ -13,6 +11,7 @@ import psycopg
 from tests.servers.books import fetch_number, fetch_rows
 from tests.servers.keys import manage
 from tests.servers.product import ROOT, Product
+from tests.support.waiting import wait_until
 
 _START = """
 from accounts.models import Account
@@ -65,13 +64,6 @@ def start_process(site: Product) -> "subprocess.Popen[bytes]":
 def state_of(site: Product, list_id: str) -> str:
     query = f"SELECT state FROM lists_addresslist WHERE public_id = '{list_id}'"  # noqa: S608
     return str(fetch_rows(site, query)[0][0])
-
-
-def wait_until(condition: Callable[[], bool], seconds: float = 60) -> None:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
 
 
 def wait_for_progress(site: Product, list_id: str) -> None:

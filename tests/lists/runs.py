@@ -15,7 +15,8 @@ from credits.wallet.books import find_discrepancies
 from lists.models import AddressList
 from lists.packing import unpack_results
 from lists.processing.running import work_once
-from tests.servers.dns import FakeDns
+from tests.lists.factory import make_started_list
+from tests.servers.dns import FakeDns, servfail
 
 BALANCE = 100
 GOOD = [f"customer{number}@shop{number % 7}.com" for number in range(25)]
@@ -26,6 +27,16 @@ BAD = [f"customer{number}@nowhere{number % 3}.com" for number in range(12)]
 def shops(fake_dns: FakeDns) -> None:
     for number in range(7):
         fake_dns.add_mail_domain(f"shop{number}.com")
+
+
+@pytest.fixture
+def half_known(account: Account, fake_dns: FakeDns) -> AddressList:
+    """A list with results, four of which are unknown because shop1.com fails."""
+    fake_dns.set_behavior("shop1.com", "MX", servfail)
+    address_list = make_started_list(account, GOOD)
+    work()
+    assert wallet(account) == (BALANCE - 25, 4)
+    return fresh(address_list)
 
 
 def work() -> int:

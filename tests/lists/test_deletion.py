@@ -1,14 +1,11 @@
 """Deleting a list: it's unreachable immediately, and erased even if the process is killed."""
 
-import os
-import signal
 import sqlite3
-import time
 from contextlib import closing
 from pathlib import Path
 
 import pytest
-from django.db import connection, connections
+from django.db import connection
 
 from accounts.models import Account
 from accounts.services import open_account
@@ -24,6 +21,7 @@ from tests.lists.results_factory import set_state
 from tests.lists.runs import work
 from tests.lists.uploads import upload, upload_and_parse
 from tests.support.api_client import ApiClient
+from tests.support.fresh_database import run_and_kill
 
 EMAILS = [f"customer{number}@shop{number % 300}.com" for number in range(3_000)]
 MARKER = "what the customer noted"
@@ -158,33 +156,12 @@ def test_canceled_upload_leaves_no_parts(account: Account) -> None:
 def test_deletion_that_was_killed_is_completed_by_a_list_process() -> None:
     account = open_account(user=make_user("owner@shop.example"), name="The Shop")
     address_list = make_list(account, EMAILS, chunk_rows=10)
-    process = _delete_in_another_process(address_list)
-    try:
-        _wait_until_some_chunks_are_deleted()
-    finally:
-        os.kill(process, signal.SIGKILL)
-        os.waitpid(process, 0)
+    run_and_kill(
+        lambda: delete_list(address_list=address_list, actor=Actor(account)),
+        when=lambda: ListChunk.objects.count() < 300,
+    )
     assert 0 < ListChunk.objects.count() < 300
     assert not AddressList.objects.exists()
     AddressList.deleted.update(leased_until=None)
     work()
     assert_all_erased()
-
-
-def _delete_in_another_process(address_list: AddressList) -> int:
-    # A connection can't be shared by two processes.
-    connections.close_all()
-    process = os.fork()
-    if process:
-        return process
-    try:
-        delete_list(address_list=address_list, actor=Actor(address_list.account))
-    finally:
-        os._exit(1)
-
-
-def _wait_until_some_chunks_are_deleted() -> None:
-    deadline = time.monotonic() + 60
-    while ListChunk.objects.count() == 300:
-        assert time.monotonic() < deadline
-    connection.close()

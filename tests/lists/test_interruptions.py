@@ -22,6 +22,7 @@ from tests.lists.runs import (
     GOOD,
     counts,
     fresh,
+    half_known,
     recheck_in_time,
     results_of,
     shops,
@@ -29,24 +30,29 @@ from tests.lists.runs import (
     wallet,
     work,
 )
-from tests.servers.dns import FakeDns, servfail
+from tests.servers.dns import FakeDns
 
-__all__ = ["shops"]
+__all__ = ["half_known", "shops"]
 
 pytestmark = pytest.mark.django_db
+
+
+def begin_list(account: Account) -> tuple[AddressList, ListChunk]:
+    """Check ten of 25 addresses, and claim the chunk of the next ten."""
+    address_list = make_started_list(account, GOOD)
+    for _ in range(2):
+        work_once()
+    chunk = ListChunk.objects.claim()
+    assert chunk
+    return fresh(address_list), chunk
 
 
 def test_chunk_that_is_being_checked_when_the_list_is_paused_is_not_charged(
     account: Account,
 ) -> None:
-    address_list = make_started_list(account, GOOD)
-    work_once()
-    work_once()
-    chunk = ListChunk.objects.claim()
-    assert chunk
-    running_list = fresh(address_list)
+    address_list, chunk = begin_list(account)
     pause_list(address_list=address_list, actor=None)
-    chunks.check_chunk(running_list, chunk)
+    chunks.check_chunk(address_list, chunk)
     assert counts(address_list) == (10, 0, 0, 0)
     assert work() == 0
     resume_list(address_list=address_list, actor=None)
@@ -58,14 +64,9 @@ def test_chunk_that_is_being_checked_when_the_list_is_paused_is_not_charged(
 def test_chunk_that_is_being_checked_when_the_list_is_canceled_is_not_charged(
     account: Account,
 ) -> None:
-    address_list = make_started_list(account, GOOD)
-    work_once()
-    work_once()
-    chunk = ListChunk.objects.claim()
-    assert chunk
-    running_list = fresh(address_list)
+    address_list, chunk = begin_list(account)
     cancel_list(address_list=address_list, actor=None)
-    chunks.check_chunk(running_list, chunk)
+    chunks.check_chunk(address_list, chunk)
     assert fresh(address_list).state == ListState.CANCELED
     assert counts(address_list) == (10, 0, 0, 0)
     assert wallet(account) == (BALANCE - 10, 0)
@@ -114,14 +115,10 @@ def test_list_pauses_if_its_credits_were_deducted(account: Account) -> None:
 
 
 @pytest.fixture
-def rechecking(account: Account, fake_dns: FakeDns) -> AddressList:
+def rechecking(half_known: AddressList, fake_dns: FakeDns) -> AddressList:
     """A list with four unknown results, whose domain has recovered."""
-    fake_dns.set_behavior("shop1.com", "MX", servfail)
-    address_list = make_started_list(account, GOOD)
-    work()
-    assert wallet(account) == (BALANCE - 25, 4)
     del fake_dns.behaviors["shop1.com", "MX"]
-    return address_list
+    return half_known
 
 
 def test_list_paused_while_unknown_results_are_checked_again_goes_on(
@@ -189,11 +186,7 @@ def test_lists_of_a_suspended_account_wait(account: Account, owner: User) -> Non
 def test_chunk_that_is_being_checked_when_the_account_ends_is_not_charged(
     account: Account, owner: User, end: object
 ) -> None:
-    address_list = make_started_list(account, GOOD)
-    work_once()
-    work_once()
-    chunk = ListChunk.objects.claim()
-    assert chunk
+    address_list, chunk = begin_list(account)
     end(account=account, actor=owner)  # type: ignore[operator]
     chunks.check_chunk(fresh(address_list), chunk)
     assert counts(address_list) == (10, 0, 0, 0)

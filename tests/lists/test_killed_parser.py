@@ -1,19 +1,14 @@
 """A process that dies while it parses a list."""
 
-import os
-import signal
-import time
-
 import pytest
-from django.db import connection, connections
 
 from accounts.services import open_account
 from lists.models import AddressList, ListAddress, ListChunk, ListDomain
 from lists.models.domains import BLOCK_DOMAINS
 from lists.models.states import ListState
-from lists.uploads.parsing import parse_list
 from tests.conftest import make_user
 from tests.lists.uploads import parse, rows_of, upload
+from tests.support.fresh_database import run_and_kill
 
 # In two blocks.
 ROWS, DOMAINS = 10_000, BLOCK_DOMAINS + 100
@@ -24,12 +19,7 @@ def test_list_of_a_killed_process_is_parsed_again_from_the_start() -> None:
     account = open_account(user=make_user("owner@shop.example"), name="The Shop")
     lines = "".join(f"user{number}@shop{number % DOMAINS}.com\n" for number in range(ROWS))
     uploaded = upload(account, lines)
-    process = _parse_in_another_process()
-    try:
-        _wait_for_chunks(3)
-    finally:
-        os.kill(process, signal.SIGKILL)
-        os.waitpid(process, 0)
+    run_and_kill(parse, when=lambda: ListChunk.objects.count() >= 3)
     assert ListChunk.objects.count() < ROWS // 1000
     uploaded.refresh_from_db()
     assert uploaded.state == ListState.PARSING
@@ -42,25 +32,3 @@ def test_list_of_a_killed_process_is_parsed_again_from_the_start() -> None:
     assert cells == lines.split()
     assert (ListAddress.objects.count(), ListDomain.objects.count()) == (ROWS, DOMAINS)
     assert parsed.blocks.count() == 2
-
-
-def _parse_in_another_process() -> int:
-    # A connection can't be shared by two processes.
-    connections.close_all()
-    process = os.fork()
-    if process:
-        return process
-    try:
-        claimed = AddressList.objects.claim()
-        assert claimed is not None
-        parse_list(claimed)
-    finally:
-        os._exit(1)
-
-
-def _wait_for_chunks(count: int) -> None:
-    deadline = time.monotonic() + 60
-    while ListChunk.objects.count() < count:
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
-    connection.close()

@@ -17,13 +17,13 @@ from tests.lists.list_processes import (
     start_process,
     state_of,
     wait_for_progress,
-    wait_until,
     wait_until_completed,
 )
 from tests.servers.dns import FakeDns, dns_server
 from tests.servers.keys import make_account
 from tests.servers.postgres import postgres_server
 from tests.servers.product import Product, product
+from tests.support.waiting import wait_until
 
 pytestmark = [pytest.mark.process, pytest.mark.proof, pytest.mark.timeout(900)]
 

@@ -18,10 +18,10 @@ from lists.processing import domain_lookups
 from lists.processing.running import check_once, work_once
 from tests.conftest import sign_up_owner
 from tests.lists.factory import make_list, make_started_list
-from tests.lists.list_processes import wait_until
 from tests.lists.runs import GOOD, fresh, shops, work
 from tests.servers.dns import FakeDns
 from tests.support.api_client import ApiClient
+from tests.support.waiting import wait_until
 
 __all__ = ["shops"]
 

@@ -33,6 +33,7 @@ from tests.lists.runs import (
     GOOD,
     counts,
     fresh,
+    half_known,
     recheck_in_time,
     results_of,
     shops,
@@ -44,7 +45,7 @@ from tests.servers.dns import FakeDns, servfail, silence
 from tests.support.metrics import Increases
 from validation.models import LogEntry
 
-__all__ = ["shops"]
+__all__ = ["half_known", "shops"]
 
 pytestmark = pytest.mark.django_db
 
@@ -98,23 +99,19 @@ def test_list_that_cannot_start_says_why(account: Account, owner: User) -> None:
 
 
 def test_unknown_results_are_checked_again_and_charged_once_they_are_known(
-    account: Account, fake_dns: FakeDns
+    account: Account, half_known: AddressList, fake_dns: FakeDns
 ) -> None:
-    fake_dns.set_behavior("shop1.com", "MX", servfail)
-    address_list = make_started_list(account, GOOD)
-    work()
-    assert counts(address_list) == (21, 0, 0, 4)
-    assert fresh(address_list).state == ListState.RECHECKING
-    assert wallet(account) == (BALANCE - 25, 4)
+    assert counts(half_known) == (21, 0, 0, 4)
+    assert half_known.state == ListState.RECHECKING
     del fake_dns.behaviors["shop1.com", "MX"]
     for _ in recheck_in_time():
         work()
         break
-    assert counts(address_list) == (25, 0, 0, 0)
-    assert fresh(address_list).state == ListState.COMPLETED
+    assert counts(half_known) == (25, 0, 0, 0)
+    assert fresh(half_known).state == ListState.COMPLETED
     assert wallet(account) == (BALANCE - 25, 0)
     assert usage() == {(None, "deliverable"): (25, 25)}
-    assert set(results_of(address_list).values()) == {"domain_accepts_mail"}
+    assert set(results_of(half_known).values()) == {"domain_accepts_mail"}
 
 
 def test_results_are_announced_once_before_unknown_ones_are_checked_again(
@@ -141,36 +138,27 @@ def test_results_are_announced_once_before_unknown_ones_are_checked_again(
     assert len(emails()) == 1
 
 
-def test_planned_end_of_the_checks_of_unknown_results_is_known(
-    account: Account, fake_dns: FakeDns
-) -> None:
-    fake_dns.set_behavior("shop1.com", "MX", servfail)
-    address_list = make_started_list(account, GOOD)
-    assert fresh(address_list).rechecks_end_at is None
-    work()
+def test_planned_end_of_the_checks_of_unknown_results_is_known(half_known: AddressList) -> None:
     waits = (timedelta(minutes=70), timedelta(minutes=60), timedelta())
     for wait, _ in zip(waits, recheck_in_time(), strict=True):
-        waiting = fresh(address_list)
+        waiting = fresh(half_known)
         assert waiting.recheck_at
         assert waiting.rechecks_end_at == waiting.recheck_at + wait
         assert begin_recheck(waiting)
-        end = fresh(address_list).rechecks_end_at
+        end = fresh(half_known).rechecks_end_at
         assert end
         assert abs(end - timezone.now() - wait) < SECOND
         work()
-    assert fresh(address_list).rechecks_end_at is None
+    assert fresh(half_known).rechecks_end_at is None
 
 
 def test_finished_list_is_completed_without_another_check(
-    account: Account, fake_dns: FakeDns
+    account: Account, half_known: AddressList
 ) -> None:
-    fake_dns.set_behavior("shop1.com", "MX", servfail)
-    address_list = make_started_list(account, GOOD)
-    work()
     for _ in range(2):
-        assert finish_list(address_list=address_list, actor=None).state == ListState.COMPLETED
+        assert finish_list(address_list=half_known, actor=None).state == ListState.COMPLETED
     work()
-    finished = fresh(address_list)
+    finished = fresh(half_known)
     assert (finished.recheck_at, finished.rechecks) == (None, 0)
     assert finished.finished_at
     assert wallet(account) == (BALANCE - 21, 0)
@@ -179,15 +167,14 @@ def test_finished_list_is_completed_without_another_check(
     assert len(emails()) == 1
 
 
+@pytest.mark.parametrize("pauses", [False, True])
 @pytest.mark.parametrize("end", [finish_list, cancel_list])
 def test_list_with_all_results_is_completed_even_if_it_is_paused(
-    account: Account, fake_dns: FakeDns, end: Callable[..., AddressList]
+    account: Account, half_known: AddressList, end: Callable[..., AddressList], pauses: bool
 ) -> None:
-    fake_dns.set_behavior("shop1.com", "MX", servfail)
-    address_list = make_started_list(account, GOOD)
-    work()
-    pause_list(address_list=address_list, actor=None)
-    assert end(address_list=address_list, actor=None).state == ListState.COMPLETED
+    if pauses:
+        pause_list(address_list=half_known, actor=None)
+    assert end(address_list=half_known, actor=None).state == ListState.COMPLETED
     assert wallet(account) == (BALANCE - 21, 0)
 
 
@@ -226,29 +213,25 @@ def test_most_frequent_typos_are_kept(account: Account) -> None:
     assert {f"gmail{number}.com" for number in range(60, 100)} <= address_list.typos.keys()
 
 
-def test_unknown_results_are_free_after_the_last_check(account: Account, fake_dns: FakeDns) -> None:
-    fake_dns.set_behavior("shop1.com", "MX", servfail)
-    address_list = make_started_list(account, GOOD)
-    work()
+def test_unknown_results_are_free_after_the_last_check(
+    account: Account, half_known: AddressList, fake_dns: FakeDns
+) -> None:
     for _ in recheck_in_time():
-        assert fresh(address_list).state == ListState.RECHECKING
+        assert fresh(half_known).state == ListState.RECHECKING
         queries = fake_dns.queries["shop1.com", "MX"], fake_dns.queries["shop2.com", "MX"]
         work()
         assert fake_dns.queries["shop1.com", "MX"] > queries[0]
         assert fake_dns.queries["shop2.com", "MX"] == queries[1]
-    assert fresh(address_list).state == ListState.COMPLETED
-    assert counts(address_list) == (21, 0, 0, 4)
+    assert fresh(half_known).state == ListState.COMPLETED
+    assert counts(half_known) == (21, 0, 0, 4)
     assert wallet(account) == (BALANCE - 21, 0)
     assert usage() == {(None, "deliverable"): (21, 21), (None, "unknown"): (4, 0)}
 
 
 def test_unknown_results_of_a_list_deleted_before_its_end_are_recorded(
-    account: Account, owner: User, fake_dns: FakeDns
+    account: Account, owner: User, half_known: AddressList
 ) -> None:
-    fake_dns.set_behavior("shop1.com", "MX", servfail)
-    address_list = make_started_list(account, GOOD)
-    work()
-    delete_list(address_list=address_list, actor=Actor(account, user=owner))
+    delete_list(address_list=half_known, actor=Actor(account, user=owner))
     assert wallet(account) == (BALANCE - 21, 0)
     assert usage() == {(None, "deliverable"): (21, 21), (None, "unknown"): (4, 0)}
 

@@ -14,13 +14,13 @@ from tests.lists.list_processes import (
     checked_addresses,
     start_list,
     state_of,
-    wait_until,
 )
 from tests.servers.books import fetch_number
 from tests.servers.client import HttpCaller, wait_until_ready
 from tests.servers.keys import make_account, make_key, manage
 from tests.servers.product import Product
 from tests.servers.three_machines import ThreeMachines, three_machines
+from tests.support.waiting import wait_until
 
 pytestmark = [pytest.mark.process, pytest.mark.fault, pytest.mark.timeout(300)]
 

@@ -5,8 +5,11 @@ and a flush would delete the rows that migrations insert. So the test gets a cop
 which is dropped afterwards.
 """
 
+import os
 import shutil
+import signal
 import sqlite3
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
@@ -52,6 +55,26 @@ def run_concurrently(times: int, call: Callable[[int], Any]) -> list[Any]:
 
     with ThreadPoolExecutor(times) as pool:
         return list(pool.map(run, range(times)))
+
+
+def run_and_kill(work: Callable[[], object], when: Callable[[], bool]) -> None:
+    """Run the work in another process, and kill it as soon as the condition holds."""
+    # A connection can't be shared by two processes.
+    connections.close_all()
+    process = os.fork()
+    if not process:
+        try:
+            work()
+        finally:
+            os._exit(1)
+    try:
+        ends_at = time.monotonic() + 60
+        while not when():
+            assert time.monotonic() < ends_at
+    finally:
+        os.kill(process, signal.SIGKILL)
+        os.waitpid(process, 0)
+    connection.close()
 
 
 def _copy(original: str, folder: Path) -> str:

@@ -3,7 +3,6 @@
 import pytest
 
 from accounts.models import Account, AuditEntry, User
-from apikeys.services import create_key
 from credits.models import UseHour
 from runtime.database import batches
 from tests.support.api_client import ApiClient
@@ -16,12 +15,10 @@ ADDRESS = "Jane.Doe@sandbox.test"
 
 
 @pytest.fixture
-def other_account(stranger: User) -> Account:
+def other_account(stranger: User, other_caller: ApiClient) -> Account:
     """Return another customer that validated the same address."""
-    account = stranger.memberships.get().account
-    _, secret = create_key(account=account, name="Theirs", actor=stranger)
-    ApiClient(secret).validate(ADDRESS, Idempotency_Key="order-1")
-    return account
+    other_caller.validate(ADDRESS, Idempotency_Key="order-1")
+    return stranger.memberships.get().account
 
 
 def erase(account: Account | None, actor: User, email: str = ADDRESS) -> int:

@@ -8,7 +8,6 @@ from django.utils import timezone
 from accounts.models import Account, User
 from apikeys import services
 from apikeys.errors import ApiError
-from apikeys.services import create_key
 from credits.wallet.charges import get_balance
 from tests.support.api_client import ApiClient, error_code
 from validation.models import Replay
@@ -64,11 +63,11 @@ def test_unknown_of_the_sandbox_is_replayed(caller: ApiClient) -> None:
     assert again.content == first.content
 
 
-def test_idempotency_keys_are_separate_for_each_account(caller: ApiClient, stranger: User) -> None:
-    account = Account.objects.get(memberships__user=stranger)
-    _, secret = create_key(account=account, name="Theirs", actor=stranger)
+def test_idempotency_keys_are_separate_for_each_account(
+    caller: ApiClient, other_caller: ApiClient
+) -> None:
     caller.validate(DEFINITE, Idempotency_Key="order-1")
-    response = ApiClient(secret).validate(ANOTHER, Idempotency_Key="order-1")
+    response = other_caller.validate(ANOTHER, Idempotency_Key="order-1")
     assert response.status_code == 200
     assert "Idempotent-Replayed" not in response.headers
 

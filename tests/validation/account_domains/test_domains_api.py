@@ -7,7 +7,6 @@ import pytest
 
 from accounts.models import Account, AuditEntry, User
 from accounts.services import export_account, suspend_account
-from apikeys.services import create_key
 from tests.support.api_client import ApiClient, error_code
 from validation.account_domains.services import MAX_ENTRIES, erase_domains
 from validation.models import AccountDomains, LogEntry
@@ -156,12 +155,10 @@ def test_reading_and_replacing_are_free_and_count_as_requests(caller: ApiClient)
     assert LogEntry.objects.filter(path="/v1/domains", status=200, cost=0).count() == 2
 
 
-def test_another_account_has_its_own_lists(caller: ApiClient, stranger: User) -> None:
+def test_another_account_has_its_own_lists(caller: ApiClient, other_caller: ApiClient) -> None:
     put(caller)
-    elsewhere = stranger.memberships.get().account
-    other = ApiClient(create_key(account=elsewhere, name="Server", actor=stranger)[1])
-    assert get(other).json() == EMPTY
-    put(other, {"allowed": [], "denied": ["partner.example"]})
+    assert get(other_caller).json() == EMPTY
+    put(other_caller, {"allowed": [], "denied": ["partner.example"]})
     assert get(caller).json() == STORED
 
 

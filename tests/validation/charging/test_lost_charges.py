@@ -1,8 +1,7 @@
 """A charge whose response was lost is refunded once, and the books agree."""
 
 import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -20,6 +19,7 @@ from credits.wallet.totals import roll_up_days
 from runtime.database.coalescing import Coalescer
 from runtime.database.raw_sql import OutcomeUnknown, atomic
 from tests.credits.time_travel import on
+from tests.support.waiting import wait_until
 from tests.validation.charging.test_settlement import get_balance, make_shop_key, make_validation
 from validation.charging import settlement
 from validation.charging.lost_charges import (
@@ -194,13 +194,6 @@ def charge_and_close(validation: Validation) -> None:
         charge_and_record(validation)
     finally:
         connection.close()
-
-
-def wait_until(condition: Callable[[], bool]) -> None:
-    ends_at = time.monotonic() + 60
-    while not condition():
-        assert time.monotonic() < ends_at
-        time.sleep(0.005)
 
 
 @pytest.fixture

@@ -10,7 +10,6 @@ from pytest_django import Settings
 
 from accounts.models import Account, AuditEntry, User
 from accounts.services import change_log_days
-from apikeys.services import create_key
 from tests.support.api_client import ApiClient, error_code
 from tests.validation.feedback.factory import NO_ADDRESS, make_feedback
 from validation.feedback import services
@@ -99,11 +98,9 @@ def test_repeated_feedback_replaces_the_earlier_one(
 
 
 def test_result_that_is_not_stored_is_404(
-    caller: ApiClient, result_id: str, account: Account, owner: User, stranger: User
+    caller: ApiClient, result_id: str, account: Account, owner: User, other_caller: ApiClient
 ) -> None:
-    theirs = stranger.memberships.get().account
-    _, secret = create_key(account=theirs, name="Theirs", actor=stranger)
-    assert error_code(send(ApiClient(secret), result_id, expected="disposable")) == "not_found"
+    assert error_code(send(other_caller, result_id, expected="disposable")) == "not_found"
     assert error_code(send(caller, new_result_id(), expected="disposable")) == "not_found"
     with time_machine.travel(timezone.now() + timedelta(hours=24, seconds=1)):
         assert error_code(send(caller, result_id, expected="disposable")) == "not_found"

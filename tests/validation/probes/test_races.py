@@ -24,6 +24,7 @@ from credits.wallet.books import find_discrepancies
 from tests.conftest import make_user
 from tests.support.api_client import ApiClient
 from tests.support.fresh_database import run_concurrently
+from tests.support.waiting import wait_until
 from tests.validation.probes.conftest import MailServers, run_queue
 from validation.charging import lost_charges
 from validation.models import (
@@ -61,13 +62,6 @@ def check(secret: str, email: str = EMAIL, *, key: str = "", timeout_s: int = 1)
 def balance(account: Account) -> tuple[int, int]:
     wallet = Wallet.objects.get(account=account)
     return wallet.balance, wallet.held
-
-
-def wait_until(condition: Callable[[], bool]) -> None:
-    ends_at = time.monotonic() + 60
-    while not condition():
-        assert time.monotonic() < ends_at
-        time.sleep(0.01)
 
 
 def answer_while(calls: int, call: Callable[[int], Any], probes: int) -> list[Any]:

@@ -6,6 +6,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from validation.reports.date_ranges import (
+    DateRange,
     RangeTooLong,
     Unit,
     last_days,
@@ -19,28 +20,19 @@ pytestmark = pytest.mark.anywhere
 NOW = datetime(2026, 11, 20, 18, 30, tzinfo=UTC)
 
 
-def test_last_hours_end_with_the_current_hour() -> None:
-    date_range = last_hours(NOW, 24)
-    assert len(date_range.intervals) == 24
-    assert date_range.intervals[0] == datetime(2026, 11, 19, 19, tzinfo=UTC)
-    assert date_range.intervals[-1] == datetime(2026, 11, 20, 18, tzinfo=UTC)
-
-
-def test_last_days_end_with_today() -> None:
-    date_range = last_days(NOW, 30)
-    assert (date_range.unit, date_range.first, date_range.last) == (
-        Unit.DAY,
-        date(2026, 10, 22),
-        date(2026, 11, 20),
-    )
-    assert len(date_range.intervals) == 30
-
-
-def test_months_begin_on_their_first_day() -> None:
-    date_range = last_months(NOW, 12)
-    assert (date_range.first, date_range.last) == (date(2025, 12, 1), date(2026, 11, 20))
-    assert date_range.intervals[0] == date(2025, 12, 1)
-    assert len(date_range.intervals) == 12
+@pytest.mark.parametrize(
+    ("date_range", "count", "first", "last"),
+    [
+        (last_hours(NOW, 24), 24, NOW.replace(day=19, hour=19, minute=0), NOW.replace(minute=0)),
+        (last_days(NOW, 30), 30, date(2026, 10, 22), date(2026, 11, 20)),
+        (last_months(NOW, 12), 12, date(2025, 12, 1), date(2026, 11, 1)),
+    ],
+)
+def test_last_interval_is_the_current_one(
+    date_range: DateRange, count: int, first: date, last: date
+) -> None:
+    assert len(date_range.intervals) == count
+    assert (date_range.intervals[0], date_range.intervals[-1]) == (first, last)
 
 
 def test_range_that_starts_within_a_month_includes_that_month() -> None:

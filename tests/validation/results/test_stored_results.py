@@ -16,7 +16,6 @@ from pytest_django import Settings
 
 from accounts.models import Account, User
 from accounts.services import change_log_days
-from apikeys.services import create_key
 from credits.services import grant
 from runtime.encryption import encrypt_bytes
 from tests.servers.dns import FakeDns
@@ -94,11 +93,9 @@ def test_result_is_returned_at_balance_0(caller: ApiClient, account: Account) ->
     assert get_result(caller, result["id"]).json()["credits"]["remaining"] == 0
 
 
-def test_other_accounts_do_not_find_the_result(caller: ApiClient, stranger: User) -> None:
+def test_other_accounts_do_not_find_the_result(caller: ApiClient, other_caller: ApiClient) -> None:
     result = caller.validate(NO_ADDRESS).json()
-    theirs = stranger.memberships.get().account
-    _, secret = create_key(account=theirs, name="Theirs", actor=stranger)
-    assert error_code(get_result(ApiClient(secret), result["id"])) == "not_found"
+    assert error_code(get_result(other_caller, result["id"])) == "not_found"
     assert is_stored(caller, result["id"])
 
 
