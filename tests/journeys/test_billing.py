@@ -64,37 +64,6 @@ def test_a_402_leads_to_a_pack_by_invoice_and_back_to_200(
     assert f"{site.url}/credits/orders/{order_id}/" in receipt
 
 
-def test_a_402_leads_to_an_upgrade_and_back_to_200(
-    windows: Windows, site: Product, staff: Page
-) -> None:
-    customer = make_customer(site, "upgrade@shop.example", credits=0)
-    caller = HttpCaller(site, customer.secret)
-    details = caller.validate("no address").document["error"]["details"]
-    page = windows.open()
-    page.goto(details["upgrade_url"])
-    page.get_by_label("Email", exact=True).fill(customer.email)
-    page.get_by_label("Password").fill(customer.password)
-    page.get_by_role("button", name="Sign in", exact=True).click()
-    assert_heading(page, "Plans")
-    page.get_by_role("button", name="Choose Starter").click()
-    assert_heading(page, "Starter plan, one month")
-    mark_paid(staff, place_order(page))
-    # The previous connection may have been idle for too long.
-    caller = HttpCaller(site, customer.secret)
-    response = caller.validate("no address")
-    assert (response.status, response.headers["X-Credits-Remaining"]) == (200, "4999")
-    assert caller.get().document["plan"] == "starter"
-    page.goto("/credits/plans/")
-    expect(page.get_by_role("button", name="Upgrade to Growth")).to_be_visible()
-    assert_no_findings(page)
-    page.get_by_role("button", name="Change to Free").click()
-    page.get_by_role("button", name="Change to Free").click()
-    expect(page.get_by_text("Your plan changes to Free")).to_be_visible()
-    page.get_by_role("link", name="Keep Starter").click()
-    page.get_by_role("button", name="Keep Starter").click()
-    expect(page.get_by_text("Your plan changes to Free")).to_have_count(0)
-
-
 def test_without_javascript_a_double_click_places_one_order(
     windows: Windows, buyer: Newcomer
 ) -> None:

@@ -4,7 +4,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.journeys.findings import assert_no_findings
-from tests.journeys.sign_in import assert_heading, sign_in
+from tests.journeys.purchases import open_as_staff
+from tests.journeys.sign_in import assert_heading
 from tests.journeys.windows import HEIGHT, WIDE, Windows
 from tests.servers.product import Product
 from tests.support.pages import all_pages
@@ -19,10 +20,7 @@ LISTS = [
 
 @pytest.fixture(scope="module")
 def staff(shared_windows: Windows, site: Product) -> Page:
-    page = shared_windows.open()
-    sign_in(page, "owner@example.com", site.owner_password())
-    assert_heading(page, "Overview")
-    return page
+    return open_as_staff(shared_windows, site)
 
 
 @pytest.mark.parametrize("model", LISTS)
