@@ -13,7 +13,7 @@ from lists.models.states import ListState
 from tests.lists.results_factory import CSV, make_ready_list, set_state
 from tests.lists.runs import wallet, work
 from tests.lists.uploads import parse, upload_and_parse
-from tests.support.api_client import ApiClient, error_code
+from tests.support.api_client import ApiClient, error_code, refusal
 
 pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 
@@ -123,8 +123,7 @@ class TestStart:
         path = f"/v1/lists/{made.public_id}"
         assert caller.get(f"{path}/preview").json()["encoding_confidence"] == "unsure"
         response = act(caller, made, "start")
-        assert (response.status_code, error_code(response)) == (409, "confirmation_required")
-        assert response.json()["error"]["param"] == "encoding"
+        assert refusal(response) == (409, "confirmation_required", "encoding")
         assert error_code(act(caller, made, "start", {"encoding": "klingon"})) == "invalid_field"
         assert act(caller, made, "start", {"encoding": "latin-1"}).json()["state"] == "parsing"
         AddressList.objects.update(starts_when_ready=False)
@@ -184,8 +183,7 @@ class TestStart:
     ) -> None:
         made = make_ready_list(account)
         response = act(caller, made, "start", body)
-        assert (response.status_code, error_code(response)) == (400, "invalid_field")
-        assert response.json()["error"]["param"] == param
+        assert refusal(response) == (400, "invalid_field", param)
         assert AddressList.objects.get(pk=made.pk).state == ListState.READY
 
     @pytest.mark.parametrize("action", ["start", "pause", "resume", "finish", "cancel", "sample"])

@@ -5,11 +5,11 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from accounts.models import Account, User
+from accounts.models import Account
 from accounts.services import open_account
 from apikeys.actor import Actor
 from apikeys.errors import ApiError
-from credits.models import Order, Pack, Plan
+from credits.models import Pack, Plan
 from credits.plans.list_limits import ListLimits, list_limits
 from lists.lifecycle import Start, choose_column, delete_list, start_list
 from lists.models import AddressList, ListUpload
@@ -18,6 +18,7 @@ from lists.uploads import limits
 from lists.uploads.parsing import parse_list
 from lists.uploads.services import create_list, store_part
 from tests.conftest import make_user
+from tests.credits.customers import pay, place_order
 from tests.lists.uploads import parse, upload, upload_and_parse
 
 pytestmark = pytest.mark.django_db
@@ -43,35 +44,14 @@ def test_plans_and_packs_have_the_limits_of_the_price_list() -> None:
         assert list(found) == expected
 
 
-def test_highest_of_the_plan_and_the_paid_packs_counts(account: Account, owner: User) -> None:
+def test_highest_of_the_plan_and_the_paid_packs_counts(account: Account) -> None:
     assert list_limits(account) == ListLimits(10_000, 10 << 20)
-    order = place_pack(account, owner)
+    order = place_order(account, Pack.objects.get(credits=10_000))
     assert list_limits(account) == ListLimits(10_000, 10 << 20)
-    Order.objects.filter(pk=order.pk).update(state="paid", paid_at=timezone.now())
+    pay(order)
     assert list_limits(account) == ListLimits(100_000, 100 << 20)
     Pack.objects.update(list_addresses=7, list_bytes=7)
     assert list_limits(account) == ListLimits(10_000, 10 << 20)
-
-
-def place_pack(account: Account, owner: User) -> Order:
-    return Order.objects.create(
-        account=account,
-        kind="pack",
-        method="invoice",
-        pack=Pack.objects.get(credits=10_000),
-        description="Pack",
-        credits=10_000,
-        net_cents=1,
-        tax_cents=0,
-        tax_rate=0,
-        currency="USD",
-        buyer_name="The Shop",
-        seller_name="S",
-        seller_address="S",
-        seller_tax_id="S",
-        placed_by=owner.email,
-        due_on=timezone.now().date(),
-    )
 
 
 def test_list_with_three_times_as_many_rows_as_addresses_allowed_fails(account: Account) -> None:

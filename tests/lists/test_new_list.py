@@ -13,12 +13,12 @@ from accounts.models import Account
 from credits.models import Wallet
 from lists.models import AddressList
 from lists.models.states import ListState
+from tests.lists.pages import PAGE, show, state_of, url
 from tests.lists.runs import work
 from tests.support.hostile_text import HOSTILE, INVISIBLE
 
 pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 
-PAGE = "/lists/"
 # Addresses of reserved domains have a definite verdict without the DNS, and cost 1 credit each.
 CSV = b"""id,name,email
 1,Jane,jane@reserved.test
@@ -35,26 +35,11 @@ def upload(browser: Client, content: bytes = CSV, name: str = "customers.csv") -
     return AddressList.objects.get(public_id=response.headers["Location"].split("/")[-2])
 
 
-def url(address_list: AddressList, action: str = "") -> str:
-    return f"{PAGE}{address_list.public_id}/{action}"
-
-
-def show(browser: Client, address_list: AddressList) -> str:
-    response = browser.get(url(address_list))
-    assert response.status_code == 200
-    return " ".join(response.content.decode().split())
-
-
 def act(browser: Client, address_list: AddressList, action: str, **form: str) -> str:
     """Send the form of an action, and return the page that follows."""
     response = browser.post(url(address_list, f"{action}/"), form, follow=True)
     assert response.status_code == 200
     return " ".join(response.content.decode().split())
-
-
-def state_of(address_list: AddressList) -> str:
-    address_list.refresh_from_db()
-    return address_list.state
 
 
 def test_empty_page_says_what_lists_are_and_has_the_form(browser: Client) -> None:

@@ -16,27 +16,12 @@ from lists.models.states import ListState
 from lists.results.downloads import MAX_XLSX_ROWS
 from lists.uploads.services import create_list
 from tests.conftest import make_member, signed_in
+from tests.lists.pages import PAGE, show, state_of, url
 from tests.lists.results_factory import make_list, make_ready_list, set_state
 
 pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 
-PAGE = "/lists/"
 ACTIONS = ("column", "encoding", "sample", "start", "pause", "resume", "finish", "cancel", "delete")
-
-
-def url(address_list: AddressList, action: str = "") -> str:
-    return f"{PAGE}{address_list.public_id}/{action}"
-
-
-def show(browser: Client, address_list: AddressList) -> str:
-    response = browser.get(url(address_list))
-    assert response.status_code == 200
-    return " ".join(response.content.decode().split())
-
-
-def state_of(address_list: AddressList) -> str:
-    address_list.refresh_from_db()
-    return address_list.state
 
 
 def make_started(account: Account, state: ListState, **fields: object) -> AddressList:

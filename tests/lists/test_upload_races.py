@@ -1,20 +1,17 @@
 """Uploads at the same moment, in several transactions."""
 
-import json
 from collections import Counter
 from typing import Any
 
 import pytest
 
-from accounts.models import Account
-from accounts.services import open_account, run_email_confirmed_hooks
+from accounts.models import Account, User
 from apikeys.actor import Actor
 from apikeys.errors import ApiError
-from apikeys.services import create_key
 from credits.models import Hold, Plan
 from lists.models import AddressList, ListPart
 from lists.uploads.services import create_list, store_part
-from tests.conftest import make_user
+from tests.conftest import create_owners_key, sign_up_owner
 from tests.lists.factory import make_list
 from tests.support.api_client import ApiClient
 from tests.support.fresh_database import run_concurrently
@@ -24,7 +21,7 @@ pytestmark = pytest.mark.usefixtures("fresh_database")
 
 @pytest.fixture
 def shop(fresh_database: None) -> Account:
-    return open_account(user=make_user("owner@shop.example"), name="The Shop")
+    return Account.objects.get(memberships__user=sign_up_owner())
 
 
 def codes(results: list[Any]) -> Counter[str]:
@@ -57,11 +54,10 @@ def test_of_concurrent_parts_with_one_number_one_is_stored(shop: Account) -> Non
 
 
 def test_concurrent_requests_with_one_idempotency_key_create_one_list(shop: Account) -> None:
-    secret = create_key(account=shop, name="Server", actor=shop.memberships.get().user)[1]
-    body = json.dumps({"emails": ["jane@shop.example"]}).encode()
+    secret, body = create_owners_key(User.objects.get()), {"emails": ["jane@shop.example"]}
 
     def create(_: int) -> Any:
-        return ApiClient(secret).call("POST", "/v1/lists", body, Idempotency_Key="list-1")
+        return ApiClient(secret).send_json("POST", "/v1/lists", body, Idempotency_Key="list-1")
 
     responses = run_concurrently(4, create)
     assert {response.status_code for response in responses} == {201}
@@ -71,8 +67,7 @@ def test_concurrent_requests_with_one_idempotency_key_create_one_list(shop: Acco
 
 def test_concurrent_starts_with_one_idempotency_key_get_one_response(shop: Account) -> None:
     made = make_list(shop, ["deliverable@sandbox.test"])
-    secret = create_key(account=shop, name="Server", actor=shop.memberships.get().user)[1]
-    run_email_confirmed_hooks(user=shop.memberships.get().user)
+    secret = create_owners_key(User.objects.get())
 
     def start(_: int) -> Any:
         path = f"/v1/lists/{made.public_id}/start"

@@ -14,7 +14,7 @@ from lists.models.states import ListState
 from lists.uploads.services import MAX_PART_BYTES
 from tests.lists.files.spreadsheets import build_table
 from tests.lists.uploads import parse, rows_of
-from tests.support.api_client import ApiClient, error_code
+from tests.support.api_client import ApiClient, error_code, refusal
 from validation.models import Replay
 
 pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
@@ -143,8 +143,7 @@ def test_metadata_of_a_file_is_sent_in_brackets(caller: ApiClient) -> None:
 )
 def test_wrong_field_is_refused(caller: ApiClient, document: Any, code: str, param: str) -> None:
     response = create(caller, document)
-    assert (response.status_code, error_code(response)) == (400, code)
-    assert response.json()["error"]["param"] == param
+    assert refusal(response) == (400, code, param)
     assert not AddressList.objects.exists()
 
 
@@ -170,8 +169,7 @@ def test_wrong_parameter_is_refused(
     caller: ApiClient, query: str, code: str, param: str | None
 ) -> None:
     response = send_file(caller, b"a@x.com", query)
-    assert (response.status_code, error_code(response)) == (400, code)
-    assert response.json()["error"]["param"] == param
+    assert refusal(response) == (400, code, param)
 
 
 def test_json_takes_no_parameters(caller: ApiClient) -> None:
@@ -291,8 +289,7 @@ def test_part_needs_its_digest(
     response = put_part(caller, path, content, **sent)
     assert response.status_code == (400 if code else 200), response.content
     if code:
-        assert error_code(response) == code
-        assert response.json()["error"]["param"] == "Content-Digest"
+        assert refusal(response) == (400, code, "Content-Digest")
 
 
 def test_part_that_was_damaged_on_its_way_is_refused(caller: ApiClient) -> None:
@@ -317,8 +314,7 @@ def test_empty_part_or_one_with_a_wrong_number_is_refused(
 ) -> None:
     location = create(caller, {"parts": True}).headers["Location"]
     response = put_part(caller, f"{location}/parts/{number}", content)
-    assert (response.status_code, error_code(response)) == (400, "invalid_field")
-    assert response.json()["error"]["param"] == param
+    assert refusal(response) == (400, "invalid_field", param)
 
 
 def test_daily_limit_has_its_own_retry_after(caller: ApiClient, account: Account) -> None:

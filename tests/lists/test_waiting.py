@@ -15,7 +15,7 @@ from lists.models import AddressList
 from lists.models.states import ListState
 from tests.conftest import create_owners_key, sign_up_owner
 from tests.lists.results_factory import make_list, make_ready_list, set_state
-from tests.support.api_client import ApiClient, error_code
+from tests.support.api_client import ApiClient, error_code, refusal
 
 # Twenty requests that wait for 30 seconds would exceed the time limit of a test.
 REQUESTS = 20
@@ -57,8 +57,7 @@ def get_while(caller: ApiClient, made: AddressList, act: Callable[[], object]) -
 def test_wrong_wait_is_refused(caller: ApiClient, account: Account, query: str) -> None:
     made = make_ready_list(account)
     response = caller.get(f"/v1/lists/{made.public_id}?{query}")
-    assert error_code(response) == "invalid_field"
-    assert response.json()["error"]["param"] == "wait"
+    assert refusal(response) == (400, "invalid_field", "wait")
 
 
 @pytest.mark.usefixtures("fresh_database")

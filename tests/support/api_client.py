@@ -39,6 +39,11 @@ class ApiClient:
         return self.call("POST", "/v1/validate", body, **headers)
 
 
+def refusal(response: Any) -> tuple[int, str, str | None]:
+    """Return the status, the code, and the name of the parameter."""
+    return response.status_code, error_code(response), response.json()["error"]["param"]
+
+
 def error_code(response: Any) -> str:
     assert response.headers["Content-Type"] == JSON, response.content[:200]
     return str(response.json()["error"]["code"])

@@ -9,12 +9,11 @@ import time_machine
 from django.utils import timezone
 from pytest_django import Settings
 
-from accounts.engine import get_engine
 from accounts.models import Account
 from apikeys.throttling import limits
 from config.settings.caches import cache_settings
 from tests.engine.hostile_domains import endless_aliases
-from tests.servers.dns import FakeDns, dns_server
+from tests.servers.dns import FakeDns
 from tests.servers.redis import redis
 from tests.support.api_client import ApiClient
 from validation.lookup_limits import ExhaustedLookups, exhausted_lookups
@@ -23,16 +22,11 @@ pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 
 
 @pytest.fixture
-def fake_dns(settings: Settings) -> Iterator[FakeDns]:
-    scripted = FakeDns()
-    scripted.add_mail_domain("known.com")
-    scripted.add_mail_domain("shop.com")
-    endless_aliases(scripted, "costly.com")
-    with dns_server(scripted) as server:
-        settings.DNS_RESOLVERS = [server]
-        get_engine.cache_clear()
-        yield scripted
-    get_engine.cache_clear()
+def fake_dns(fake_dns: FakeDns) -> FakeDns:
+    fake_dns.add_mail_domain("known.com")
+    fake_dns.add_mail_domain("shop.com")
+    endless_aliases(fake_dns, "costly.com")
+    return fake_dns
 
 
 def exhaust_lookups(account: Account, *, all_but: int = 0) -> None:

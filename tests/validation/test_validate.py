@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from engine.verdicts.finding import CHECKS
-from tests.support.api_client import ApiClient, error_code
+from tests.support.api_client import ApiClient, refusal
 from validation.results.serializers import ResultSerializer
 
 pytestmark = pytest.mark.django_db
@@ -18,10 +18,6 @@ FIELDS = (
     *("checks", "syntax_error", "mx", "domain_auth", "smtp", "lists", "account_list"),
     *("duration_ms", "dns_cached", "credits"),
 )
-
-
-def refusal(response: Any) -> tuple[int, str, str | None]:
-    return response.status_code, error_code(response), response.json()["error"]["param"]
 
 
 def test_result_has_every_field_in_the_documented_order(caller: ApiClient) -> None:

@@ -324,14 +324,6 @@ def test_sample_is_offered_for_large_lists_only() -> None:
     assert (small.sample_offer, small.sample_shares) == ("", [])
 
 
-def test_taken_sample_has_shares_with_their_intervals() -> None:
-    page = page_of(ListSample(deliverable=150, risky=50, is_done=True), 2_000)
-    assert page.sample_offer == ""
-    shares = [(verdict, share.percent, share.interval) for verdict, share in page.sample_shares]
-    assert shares[0] == ("deliverable", "75.0%", "69% to 80%")
-    assert shares[3] == ("unknown", "0.0%", "0% to 2%")
-
-
 @pytest.mark.parametrize(
     ("error", "text"),
     [

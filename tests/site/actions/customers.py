@@ -12,16 +12,12 @@ from accounts.models.webhooks import DeliveryState
 from accounts.roles import Role
 from accounts.webhooks.keys import public_key
 from credits.models import Pack
-from credits.orders.buyers import Buyer
-from credits.orders.fulfillment import fulfill_order
-from credits.orders.placement import place_order
-from credits.orders.quotes import quote
 from lists.models.states import ListState
 from tests.accounts.webhooks.deliveries import URL, make_delivery
 from tests.accounts.webhooks.factory import make_endpoint
 from tests.conftest import make_member, make_user, signed_in_by_form
 from tests.credits.automatic_top_ups.helpers import give_card
-from tests.credits.customers import order_form, plan
+from tests.credits.customers import order_form, pay, place_order
 from tests.lists.results_factory import make_list, make_ready_list, set_state
 from tests.servers.stripe import sign
 from tests.site.actions.scene import TOKEN, ActionCase, Scene
@@ -141,9 +137,7 @@ def _order_plan(scene: Scene) -> Any:
 
 
 def _choose_lower_plan(scene: Scene) -> Any:
-    buyer = Buyer("The Shop Ltd")
-    order = place_order(quote=quote(scene.account, plan("starter")), buyer=buyer, actor=scene.owner)
-    fulfill_order(order=order)
+    pay(place_order(scene.account, "starter"))
     return scene.send(scene.browser, "credits:choose-later-plan", "free", form_token=TOKEN)
 
 

@@ -15,10 +15,8 @@ from accounts.models import Account, AuditEntry, User
 from apikeys.models import ApiKey
 from apikeys.services import create_key
 from credits.models import Order, Pack
-from credits.orders.buyers import Buyer
-from credits.orders.placement import place_order
-from credits.orders.quotes import quote
 from tests.conftest import make_user, signed_in_by_form
+from tests.credits.customers import place_order
 from tests.servers.stripe import FakeStripe
 from tests.support.staff_forms import post_confirmed
 
@@ -51,9 +49,7 @@ class Scene:
 
     @cached_property
     def order(self) -> Order:
-        item = Pack.objects.earliest("credits")
-        buyer = Buyer("The Shop Ltd")
-        return place_order(quote=quote(self.account, item), buyer=buyer, actor=self.owner)
+        return place_order(self.account, Pack.objects.earliest("credits"))
 
     def send(self, client: Client, page: str, *args: Any, **form: Any) -> Any:
         return self.send_to(client, reverse(page, args=args), form)

@@ -7,7 +7,7 @@ import pytest
 
 from accounts.models import Account, AuditEntry, User
 from accounts.services import export_account, suspend_account
-from tests.support.api_client import ApiClient, error_code
+from tests.support.api_client import ApiClient, error_code, refusal
 from validation.account_domains.services import MAX_ENTRIES, erase_domains
 from validation.models import AccountDomains, LogEntry
 from validation.request_log import writer
@@ -25,10 +25,6 @@ def put(caller: ApiClient, document: Any = LISTS, **headers: str) -> Any:
 
 def get(caller: ApiClient) -> Any:
     return caller.get("/v1/domains")
-
-
-def refusal(response: Any) -> tuple[int, str, str | None]:
-    return response.status_code, error_code(response), response.json()["error"]["param"]
 
 
 def test_new_account_has_two_empty_lists(caller: ApiClient) -> None:

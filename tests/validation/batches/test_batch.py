@@ -16,7 +16,7 @@ from credits.models.usage import BUCKETS
 from credits.wallet.books import find_discrepancies
 from runtime.mail.outbox import Mail
 from tests.servers.dns import FakeDns
-from tests.support.api_client import ApiClient, error_code
+from tests.support.api_client import ApiClient, error_code, refusal
 from validation import staff_domains
 from validation.erasure import count_rows, erase_address
 from validation.models import MAX_FREE_BATCH_REPLAYS, LogEntry, Replay
@@ -123,8 +123,7 @@ def test_wrong_element_is_named_and_nothing_is_done(
     caller: ApiClient, account: Account, emails: object, param: str
 ) -> None:
     response = caller.validate_batch(emails)
-    assert (response.status_code, error_code(response)) == (400, "invalid_field")
-    assert response.json()["error"]["param"] == param
+    assert refusal(response) == (400, "invalid_field", param)
     assert Wallet.objects.get(account=account).balance == 100
     assert response.headers["X-RateLimit-Remaining"] == "59"
 

@@ -10,7 +10,7 @@ from pytest_django import Settings
 
 from accounts.models import Account, AuditEntry, User
 from accounts.services import change_log_days
-from tests.support.api_client import ApiClient, error_code
+from tests.support.api_client import ApiClient, error_code, refusal
 from tests.validation.feedback.factory import NO_ADDRESS, make_feedback
 from validation.feedback import services
 from validation.ids import new_result_id
@@ -67,8 +67,7 @@ def test_other_bodies_are_refused(
     caller: ApiClient, result_id: str, body: dict[str, Any], code: str, param: str
 ) -> None:
     response = send(caller, result_id, **body)
-    assert error_code(response) == code
-    assert response.json()["error"]["param"] == param
+    assert refusal(response) == (400, code, param)
     assert not Feedback.objects.exists()
 
 
