@@ -26,6 +26,7 @@ from tests.support.api_client import ApiClient
 from tests.support.fresh_database import run_concurrently
 from tests.support.waiting import wait_until
 from tests.validation.probes.conftest import MailServers, run_queue
+from tests.validation.probes.test_api import balance
 from validation.charging import lost_charges
 from validation.models import (
     LogEntry,
@@ -57,11 +58,6 @@ def check(secret: str, email: str = EMAIL, *, key: str = "", timeout_s: int = 1)
     body = json.dumps({"email": email, "check": "mailbox", "timeout_s": timeout_s})
     headers = {"Idempotency-Key": key} if key else {}
     return ApiClient(secret).send(body.encode(), **headers)
-
-
-def balance(account: Account) -> tuple[int, int]:
-    wallet = Wallet.objects.get(account=account)
-    return wallet.balance, wallet.held
 
 
 def answer_while(calls: int, call: Callable[[int], Any], probes: int) -> list[Any]:
