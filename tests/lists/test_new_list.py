@@ -170,6 +170,13 @@ def test_column_that_the_file_lacks_is_refused(browser: Client, column: str, adv
     assert state_of(address_list) == ListState.READY
 
 
+def test_21st_unfinished_list_is_refused_with_the_reason(browser: Client, account: Account) -> None:
+    for _ in range(20):
+        account.lists.create(name="customers.csv", state=ListState.READY)
+    page = browser.post(f"{PAGE}create/", {"addresses": "a@b.test", "dedupe": "address"})
+    assert b"You have 20 unfinished lists." in page.content
+
+
 def test_column_with_few_addresses_needs_a_confirmation(browser: Client) -> None:
     address_list = upload(browser, b"jane@reserved.test\nJoe\nAnn\n", "names.txt")
     page = show(browser, address_list)

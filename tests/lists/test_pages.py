@@ -152,6 +152,8 @@ def test_list_beyond_the_balance_offers_a_pack_and_the_way_back(
     assert "You need 3 more credits." in page
     assert f"/credits/packs/{pack.public_id}/?next={url(address_list)}" in page
     assert url(address_list, "start/") not in page
+    refused = browser.post(url(address_list, "start/"), follow=True)
+    assert b"Your balance doesn&#x27;t cover the list." in refused.content
     developer = signed_in(make_member(account, Role.DEVELOPER))
     page = show(developer, address_list)
     assert "Ask an owner, admin, or billing member to buy credits." in page

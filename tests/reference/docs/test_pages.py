@@ -11,7 +11,6 @@ from django.urls import resolve
 from django.utils.html import strip_tags
 from pytest_django import Settings
 
-from accounts.models import Account
 from apikeys.errors import REFUSALS
 from apikeys.rest import reference
 from apikeys.rest.schema import COMMON_ERRORS
@@ -146,12 +145,14 @@ def test_sandbox_page_lists_every_word_with_its_result(caller: ApiClient) -> Non
         assert re.search(pattern, page)
 
 
-def test_prices_match_what_staff_set(account: Account) -> None:
+def test_prices_match_what_staff_and_operators_set(settings: Settings) -> None:
+    settings.TAX_RATE = 0.081
     Plan.objects.filter(code="starter").update(price_cents=12_345)
     Pack.objects.filter(credits=1_000).update(is_offered=False, requests_per_minute=4_567)
     page = page_text_by_name("show-credits")
     assert "123.45" in page
     assert "4,567" not in page
+    assert "8.1% tax is added to these prices." in page
 
 
 @pytest.mark.parametrize("file", ["code.py", "printed.txt"])

@@ -57,6 +57,8 @@ def test_errors_name_the_lines_and_keep_the_text(browser: Client, account: Accou
     ]
     assert (form["allowed"].value(), form["denied"].value()) == (text, "spam.example")
     assert read_domains(account) == DomainLists()
+    errors = save(browser, "com\n" * 100).context["form"].errors["allowed"]
+    assert (len(errors), errors[-1]) == (21, "Only the first 20 problems are shown.")
 
 
 @pytest.mark.parametrize("number_allowed", [0, 1, MAX_ENTRIES + 1])

@@ -351,6 +351,7 @@ def test_every_logged_request_has_a_page(browser: Client, caller: ApiClient) -> 
     caller.validate("ünïcode@ödd.example")
     caller.send(b"{}")
     caller.get("/v1/nothing<b>")
+    caller.get("/v1/me")
     for entry in LogEntry.objects.all():
         response = browser.get(entry.get_absolute_url())
         assert response.status_code == 200
