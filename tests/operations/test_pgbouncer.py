@@ -12,7 +12,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from tests.lists.list_processes import state_of, wait_until
+from tests.lists.list_processes import state_of
 from tests.servers.browser import PlainBrowser
 from tests.servers.client import HttpCaller, steady_calls, wait_until_ready
 from tests.servers.dns import FakeDns, dns_server
@@ -22,6 +22,7 @@ from tests.servers.postgres import wait_for_canceled_statements
 from tests.servers.postgres_machine import PostgresMachine, database_url, postgres_machines
 from tests.servers.product import ROOT, Product, product
 from tests.servers.release import Release
+from tests.support.waiting import wait_until
 
 pytestmark = [pytest.mark.process, pytest.mark.fault]
 
