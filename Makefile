@@ -13,7 +13,7 @@ export UV_PYTHON_DOWNLOADS := never
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help serve test sqlite postgresql proofs faults fuzz setup bench check lint types style lock browser nginx image buildah promtool pgbouncer
+.PHONY: help serve test sqlite postgresql proofs faults fuzz setup bench accuracy check lint types style lock browser nginx image buildah promtool pgbouncer
 
 help: ## list all targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -52,6 +52,9 @@ setup: .venv/.development ## create .venv with all development tools
 
 bench: .venv/.development ## measure metered calls, starts, batches, lists and sign-ins: tables of docs/performance.md
 	$(BIN)/python -m tests.bench api cold-domains start batches pools lists sign-ins
+
+accuracy: .venv/.development ## measure the engine's accuracy with the files in DATA, for /docs/accuracy/
+	$(BIN)/python -m tests.accuracy $(DATA)
 
 check: lint test proofs ## run what CI runs: lint, test and proofs
 

@@ -2,6 +2,7 @@
 
 import json
 from decimal import Decimal
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from django.conf import settings
@@ -70,6 +71,16 @@ _RATE_HEADERS = ("X-RateLimit", "RateLimit", "Retry-After")
 def render_contents(page: DocsPage) -> str:
     context = {"page": page, "operations": describe_operations(page), **_NUMBERS, **_facts()}
     return render_to_string("docs/contents.md", context).strip() + "\n"
+
+
+def load_accuracy() -> dict[str, object]:
+    """Load what `make accuracy` measured, such as `75.6%` and `of 22,008`."""
+    document = json.loads((Path(__file__).parent / "accuracy.json").read_text())
+    figures = {
+        name: {"count": f"{count:,}", "total": f"{total:,}", "share": f"{count / total:.1%}"}
+        for name, (count, total) in document["figures"].items()
+    }
+    return {**document, **figures}
 
 
 _NUMBERS: dict[str, object] = {
@@ -145,6 +156,7 @@ def _facts() -> dict[str, object]:
         "webhook_operation": find_operation("create-webhook"),
         "event_types": lambda: [(one, reference.describe_event(one)) for one in offered_types()],
         "full_response": lambda: _format_json(sandbox_result(FULL_RESULT_WORD)),
+        "accuracy": load_accuracy,
         "mistyped": lambda: _format_json(mistyped_result()),
         "mistakes": SYNTAX_MESSAGES.items(),
         "gateways": list_codes(provider.code for provider in PROVIDERS if provider.is_gateway),

@@ -105,6 +105,12 @@ GROUPS = (
                 "What each verdict and reason means, and what to do about it.",
             ),
             DocsPage(
+                "show-accuracy",
+                "accuracy/",
+                "Accuracy",
+                "What we measured, on which public data, and what nobody can know.",
+            ),
+            DocsPage(
                 "show-domains",
                 "domains/",
                 "Your own domains",

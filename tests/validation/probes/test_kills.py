@@ -9,7 +9,7 @@ from contextlib import ExitStack, closing
 import psutil
 import pytest
 
-from tests.lists.list_processes import end_leases, state_of, wait_until
+from tests.lists.list_processes import end_leases, state_of
 from tests.servers.books import fetch_number
 from tests.servers.client import ClientResponse, HttpCaller
 from tests.servers.dns import FakeDns, dns_server
@@ -17,6 +17,7 @@ from tests.servers.keys import make_key, manage
 from tests.servers.product import Product, migrated_postgres, product
 from tests.servers.smtp_server import SmtpHost, SmtpServer, smtp_server
 from tests.servers.socks_proxy import socks_proxy
+from tests.support.waiting import wait_until
 
 pytestmark = [pytest.mark.process, pytest.mark.fault]
 

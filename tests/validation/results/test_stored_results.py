@@ -1,5 +1,6 @@
 """GET /v1/validations/{id}: results that were returned before."""
 
+import json
 import random
 import string
 import zlib
