@@ -14,11 +14,15 @@ from engine.syntax.parsing import (
 )
 
 _IN_ANGLE_BRACKETS = re.compile(r"[^<>@]*<([^<>]+)>[\s,;.]*")
-_COMMENT = re.compile(r"\([^()]*\)")
+_COMMENT = re.compile(r"\([^()@]*\)")
 _AT_SIGNS = re.compile(r"\s*(?:\[at\]|\(at\)|[@\uff20\ufe6b]+)\s*", re.IGNORECASE)
 _AT_IN_WORDS = re.compile(r"\s+at\s+", re.IGNORECASE)
 _QUOTED = re.compile(r'"([^"\\@\s]+)"(?=@)')
 _SURROUNDINGS = " \t\r\n\u00a0,;:.'\"<>\u2018\u2019\u201c\u201d"
+# The part before the @ may begin with a slash.
+_ENDS = f"{_SURROUNDINGS}/\\"
+_LABEL = re.compile(r"(?:mailto|e-?mail)\s*:\s*", re.IGNORECASE)
+_MAILTO_FIELDS = re.compile(r"\?(?:subject|body|b?cc)=.*", re.IGNORECASE)
 _JOINERS = "\u200c\u200d"
 _SPACED_PERIOD = re.compile(r"[ \t\u00a0]*\.[ \t\u00a0]*")
 _MISTYPED_PERIODS = re.compile(r"[,;:/]")
@@ -55,13 +59,13 @@ def _strip_wrapping(email: str) -> str:
     wrapped = _IN_ANGLE_BRACKETS.fullmatch(text)
     if wrapped:
         text = wrapped[1]
-    text = text.strip(_SURROUNDINGS) if not text.startswith('"') else text.rstrip(_SURROUNDINGS)
-    if text[:7].lower() == "mailto:":
-        text = text[7:]
-    text = _AT_SIGNS.sub("@", text)
+    text = _AT_SIGNS.sub("@", _MAILTO_FIELDS.sub("", text))
     if "@" not in text:
         text = _AT_IN_WORDS.sub("@", text, count=1)
-    return _QUOTED.sub(r"\1", _COMMENT.sub("", text))
+    text = _QUOTED.sub(r"\1", _COMMENT.sub("", text))
+    text = text.lstrip(_SURROUNDINGS).rstrip(_ENDS)
+    label = _LABEL.match(text)
+    return text[label.end() :] if label else text
 
 
 def _repair_periods(domain: str, domain_data: DomainData) -> str:
@@ -77,4 +81,7 @@ def _repair_periods(domain: str, domain_data: DomainData) -> str:
     domain = re.sub(r"\.{2,}", ".", domain).strip(".-")
     if "." in domain:
         return domain
-    return suggest_for_bare_name(domain.replace(" ", "").lower(), domain_data) or ""
+    name = domain.replace(" ", "").lower()
+    # As in gmail-com, but t-online has a hyphen of its own.
+    names = (name, name.replace("-", "").replace("_", ""))
+    return next(filter(None, (suggest_for_bare_name(each, domain_data) for each in names)), "")
