@@ -8,7 +8,10 @@ from engine.suggestions.provider_names import FAMOUS_NAMES, is_distinctive, is_l
 from engine.typo_index import TypoIndex, choose_best
 from engine.typos import Typo, starts_alike
 
-_DISTINCTIVE_SHORT_NAMES = ("aol", "gmx", "msn", "ymail")
+# Short, or with domains in several countries, of which one has most users.
+_MAIN_DOMAIN_NAMES = (
+    *("aol", "gmx", "interia", "msn", "t-online", "tutanota", "wanadoo", "yandex", "ymail"),
+)
 
 
 class _BareNames(NamedTuple):
@@ -42,7 +45,7 @@ def _bare_names(data: DomainData) -> _BareNames:
     for domain in data.typo_targets:
         name = domain.partition(".")[0]
         is_only = len(data.typo_index.find_by_name(name)) == 1
-        if name in (*FAMOUS_NAMES, *_DISTINCTIVE_SHORT_NAMES) or (is_only and is_distinctive(name)):
+        if name in (*FAMOUS_NAMES, *_MAIN_DOMAIN_NAMES) or (is_only and is_distinctive(name)):
             domains.setdefault(name, domain)
     for domain in (*data.typo_targets, *sorted(data.free_providers)):
         # Without its period, e.email is a word.

@@ -40,6 +40,9 @@ def suggest_domain(
 
 def _correct_broken_domain(domain: str, data: DomainData) -> str | None:
     name, _, ending = domain.partition(".")
+    # As in g.mail.
+    if (joined := domain.replace(".", "")) in FAMOUS_NAMES:
+        return data.typo_index.find_by_name(joined)[0]
     # As in www.gmail.com, gmailcom.com.
     for stripped in (domain.removeprefix("www."), f"{name.removesuffix('com')}.{ending}"):
         if stripped != domain and data.is_well_known(stripped):
