@@ -37,6 +37,14 @@ def correct_unknown_ending(domain: str) -> str | None:
     return nearest and f"{name}.{nearest}"
 
 
+def complete_ending(domain: str) -> str | None:
+    """Return shop.co.jp for shop.cojp, and shop.net for shop.nt."""
+    name, _, tld = domain.rpartition(".")
+    incomplete = {suffix.replace(".", ""): suffix for suffix in _COMMON_COUNTRY_SUFFIXES}
+    ending = {**incomplete, "nt": "net", "og": "org"}.get(tld)
+    return ending and f"{name}.{ending}"
+
+
 def _nearest(typed: str, endings: Iterable[str]) -> str | None:
     typos = ((classify_typo(typed, ending), ending) for ending in endings)
     certain = [

@@ -1,7 +1,7 @@
 """Suggest the domain that was meant, or none rather than a wrong one."""
 
 from engine.domain_data import DomainData
-from engine.suggestions.endings import correct_unknown_ending, undouble_ending
+from engine.suggestions.endings import complete_ending, correct_unknown_ending, undouble_ending
 from engine.suggestions.evidence import is_likely, is_rare_enough, is_recognizable
 from engine.suggestions.provider_names import FAMOUS_NAMES, is_distinctive, is_long
 from engine.suggestions.squats import find_squatted_domain
@@ -50,6 +50,9 @@ def _correct_broken_domain(domain: str, data: DomainData) -> str | None:
     undoubled = undouble_ending(domain, data)
     if undoubled:
         return undoubled if data.is_well_known(undoubled) else _correct_working(undoubled, data)
+    # hotmail.c is hardly hotmail.ch, which has far fewer users.
+    if ending == "c" and data.typo_index.find_by_name(name)[:1] == [f"{name}.com"]:
+        return f"{name}.com"
     in_country = _find_in_country(domain, data)
     if in_country:
         # yahoo.com.gr may also be a slip in the better-known yahoo.com.br.
@@ -71,9 +74,9 @@ def _correct_typo(domain: str, data: DomainData) -> str | None:
         return best.domain
     has_own_name = any(_name(match.domain) == _name(domain) for match in matches)
     if not has_own_name and not data.is_top_level_domain(_tld(domain)):
-        corrected = correct_unknown_ending(domain)
+        corrected = _correct_ending(domain, data)
         if corrected:
-            return corrected if data.is_well_known(corrected) else _correct_working(corrected, data)
+            return corrected
     if best is not None and _is_probable(domain, best, data):
         return best.domain
     # yahoo.fm may be yahoo.fr or yahoo.com.
@@ -81,8 +84,9 @@ def _correct_typo(domain: str, data: DomainData) -> str | None:
     if is_ambiguous or (best is None and has_own_name):
         return None
     has_known_name = bool(data.typo_index.find_by_name(_name(domain)))
+    is_unknown = not found and not has_known_name
     return _find_same_name(domain, data) or (
-        None if found or has_known_name else _find_distant_famous_domain(domain, data)
+        complete_ending(domain) or _find_distant_famous_domain(domain, data) if is_unknown else None
     )
 
 
@@ -114,6 +118,14 @@ def _has_broken_ending(domain: str, match: Match, matches: list[Match], data: Do
         return False
     is_only = all(_name(other.domain) != name for other in matches if other != match)
     return is_only or match.typo is not Typo.OTHER
+
+
+def _correct_ending(domain: str, data: DomainData) -> str | None:
+    corrected = correct_unknown_ending(domain)
+    if corrected is None or data.is_well_known(corrected):
+        return corrected
+    # gmail.fvr isn't gmail.fr.
+    return None if _name(domain) in FAMOUS_NAMES else _correct_working(corrected, data)
 
 
 def _correct_working(domain: str, data: DomainData) -> str:

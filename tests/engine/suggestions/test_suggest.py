@@ -115,6 +115,18 @@ TYPOS_WITHOUT_MAIL = {
     "w.ppl": "wp.pl",
     "gm.xch": "gmx.ch",
     "b.kru": "bk.ru",
+    # Endings that don't exist, although gmail.org could.
+    "yahoo.c": "yahoo.com",
+    "hotmail.c": "hotmail.com",
+    "qq.c": "qq.com",
+    "shop.nt": "shop.net",
+    "shop.og": "shop.org",
+    "shop.cojp": "shop.co.jp",
+    "shop.comau": "shop.com.au",
+    "yahoo.cojp": "yahoo.co.jp",
+    "gmail.og": "gmail.com",
+    "gmail.fvr": "gmail.com",
+    "icloud.nwt": "icloud.com",
     "g.mail": "gmail.com",
     "hot.mail": "hotmail.com",
     "i.cloud": "icloud.com",
@@ -210,6 +222,8 @@ def test_well_known_domain_is_never_corrected() -> None:
         *("1mail.com", "9mail.com"),
         # A provider's domain in a country, or a slip in a better-known one.
         *("yahoo.tr", "hotmail.co.hk", "yahoo.com.gr", "yahoo.com.be"),
+        # Endings that could be several, and names whose main domain has another ending.
+        *("shop.c", "shop.or", "shop.nn", "orange.c", "yahoo.nt"),
         # Providers of several countries have this name.
         *("orange.xqz", "posteo.xqz", "netzero.eom"),
     ],
