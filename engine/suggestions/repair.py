@@ -5,7 +5,8 @@ import unicodedata
 
 from engine.domain_data import DomainData
 from engine.suggestions.bare_names import suggest_for_bare_name
-from engine.suggestions.suggest import suggest_domain
+from engine.suggestions.provider_names import FAMOUS_NAMES
+from engine.suggestions.suggest import find_distant_famous_domain, suggest_domain
 from engine.syntax.parsing import (
     MAX_ADDRESS_LENGTH,
     AddressParts,
@@ -26,6 +27,8 @@ _MAILTO_FIELDS = re.compile(r"\?(?:subject|body|b?cc)=.*", re.IGNORECASE)
 _JOINERS = "\u200c\u200d"
 _SPACED_PERIOD = re.compile(r"[ \t\u00a0]*\.[ \t\u00a0]*")
 _MISTYPED_PERIODS = re.compile(r"[,;:/]")
+# Without the DNS, two typos are certain only in googlemail and protonmail.
+_MIN_LENGTH_OF_DISTANT_NAME = 10
 
 
 def repair_address(email: str, domain_data: DomainData) -> str | None:
@@ -39,13 +42,20 @@ def repair_address(email: str, domain_data: DomainData) -> str | None:
     parts = parse_address(f"{local_part}@{_repair_periods(domain, domain_data)}")
     if not isinstance(parts, AddressParts):
         return None
-    suggested = suggest_domain(parts.ascii_domain, domain_data, accepts_mail=None)
-    ascii_domain = suggested or parts.ascii_domain
+    ascii_domain = _correct_domain(parts.ascii_domain, domain_data)
     has_valid_ending = domain_data.is_top_level_domain(ascii_domain.rpartition(".")[2])
     suggestion = f"{parts.local_part}@{to_unicode(ascii_domain)}"
     if not has_valid_ending or domain_data.is_reserved(ascii_domain) or suggestion == email:
         return None
     return suggestion if isinstance(parse_address(suggestion), AddressParts) else None
+
+
+def _correct_domain(domain: str, data: DomainData) -> str:
+    suggested = suggest_domain(domain, data, accepts_mail=None)
+    # As in gogglemaii.com. protonmail.ch is one of several domains.
+    if suggested is None and domain.partition(".")[0] not in FAMOUS_NAMES:
+        suggested = find_distant_famous_domain(domain, data, min_length=_MIN_LENGTH_OF_DISTANT_NAME)
+    return suggested or domain
 
 
 def _strip_wrapping(email: str) -> str:

@@ -86,7 +86,7 @@ def _correct_typo(domain: str, data: DomainData) -> str | None:
     has_known_name = bool(data.typo_index.find_by_name(_name(domain)))
     is_unknown = not found and not has_known_name
     return _find_same_name(domain, data) or (
-        complete_ending(domain) or _find_distant_famous_domain(domain, data) if is_unknown else None
+        complete_ending(domain) or find_distant_famous_domain(domain, data) if is_unknown else None
     )
 
 
@@ -162,14 +162,17 @@ def _find_same_name(domain: str, data: DomainData) -> str | None:
     return domains[0] if is_own and ending in _GENERIC_ENDINGS else None
 
 
-def _find_distant_famous_domain(domain: str, data: DomainData) -> str | None:
+def find_distant_famous_domain(
+    domain: str, data: DomainData, *, min_length: int = _MIN_DISTANT_LENGTH
+) -> str | None:
+    """Return the domain that two typos turn into the given one, if its name is long enough."""
     index = data.typo_index
     famous = (index.find_by_name(name)[0] for name in FAMOUS_NAMES)
     for target in (*famous, *index.find_similar(domain)):
         name = _name(target)
         if (
             name in FAMOUS_NAMES
-            and len(name) >= _MIN_DISTANT_LENGTH
+            and len(name) >= min_length
             and starts_alike(domain, target)
             and abs(len(domain) - len(target)) <= 2
             and edit_distance(domain, target) == 2
