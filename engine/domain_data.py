@@ -15,7 +15,8 @@ DATA_FOLDER = Path(__file__).parent / "data"
 DATA_FILES = (
     *("disposable", "disposable_voted", "disposable_hosts", "disposable_patterns"),
     *("never_disposable", "free_providers", "relays", "reserved_domains", "role_accounts"),
-    *("no_reply", "placeholders", "typo_targets", "not_typos", "famous_domains"),
+    *("no_reply", "placeholders", "typo_targets", "not_typos", "known_typos"),
+    "famous_domains",
     *("parking_hosts", "public_suffixes"),
 )
 _MIN_ROLE_WORD, _MIN_PLACEHOLDER_WORD, _MAX_NO_REPLY_WORDS = 3, 2, 4
@@ -140,6 +141,10 @@ class DomainData:
             for domain in reversed(famous)
             if len(domain.partition(".")[0]) >= _MIN_FAMOUS_NAME
         }
+
+    @cached_property
+    def known_typos(self) -> dict[str, str]:
+        return dict(line.split() for line in self.read("known_typos").entries)
 
     @cached_property
     def _well_known(self) -> frozenset[str]:

@@ -28,6 +28,8 @@ def suggest_domain(
 
     `accepts_mail` is None if unknown. `is_idle`: its records show that its mail is unused.
     """
+    if known := domain_data.known_typos.get(domain):
+        return known
     if domain_data.is_well_known(domain) or provider in _PROVIDERS_WITH_OWN_HOSTS:
         return None
     if accepts_mail is False or not domain_data.is_top_level_domain(domain.rpartition(".")[2]):

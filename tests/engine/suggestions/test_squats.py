@@ -51,6 +51,7 @@ SQUATS = {
 OWN_DOMAINS = (
     # Companies and services with names of their own.
     *("lacoste.net", "grail.com", "columbus.fi", "pcloud.com", "earthling.net", "emobile.ne.jp"),
+    *("betinternet.com", "hmail.com"),
     # Words, and names that begin with another letter.
     *("libera.it", "oranger.fr", "chapter.net", "planeet.nl", "gambler.ru", "gotmail.com"),
     *("invia.com", "voile.fr", "netto.fi", "stxrt.no", "tulus.net", "stark.no", "posta.it"),
@@ -127,7 +128,9 @@ def test_idle_domain_is_corrected_like_one_that_accepts_no_mail(domain: str) -> 
     assert suggest_domain(domain, DATA, accepts_mail=True, is_idle=True) == corrected
 
 
-@pytest.mark.parametrize("domain", ["libera.it", "yahoo.ae", "hotmail.xyz", "qz.com", "acme.com"])
+@pytest.mark.parametrize(
+    "domain", ["libera.it", "mai.ru", "yahoo.ae", "hotmail.xyz", "qz.com", "acme.com"]
+)
 def test_idle_domain_with_a_name_of_its_own_is_not_corrected(domain: str) -> None:
     assert suggest_domain(domain, DATA, accepts_mail=True, is_idle=True) is None
 
@@ -158,6 +161,17 @@ def test_listed_exception_would_be_a_typo_otherwise() -> None:
         assert suggest_domain(domain, without, accepts_mail=True, is_idle=True), domain
         assert suggest_domain(domain, DATA, accepts_mail=True, is_idle=True) is None, domain
         assert DATA.registrable_domain(domain) == domain
+
+
+def test_known_typo_is_corrected_whatever_its_records_say() -> None:
+    typos = {"gmail.net", "yahoo.net", "hotmail.net", "gemail.com", "gimail.com", "hitmail.com"}
+    assert typos <= DATA.known_typos.keys()
+    for typed, meant in DATA.known_typos.items():
+        assert meant in DATA.typo_targets
+        assert not DATA.is_well_known(typed)
+        assert typed not in DATA.not_typos
+        for provider in (None, "google", "yahoo"):
+            assert suggest_domain(typed, DATA, accepts_mail=True, provider=provider) == meant
 
 
 def test_most_typos_of_a_large_provider_are_corrected_even_if_they_accept_mail() -> None:
