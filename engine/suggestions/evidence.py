@@ -9,7 +9,7 @@ from engine.typos import Typo, starts_alike
 
 _LARGE_RANKS = 200
 # Nearly every short name is taken there, fewer below countries' endings.
-_CROWDED_ENDINGS = ("com", "net", "org")
+CROWDED_ENDINGS = ("com", "net", "org")
 _MIN_LETTERS_IN_COUNTRY = 4
 _MIN_LETTERS_BELOW_SECOND_LEVEL = 3
 
@@ -43,7 +43,7 @@ def is_rare_enough(domain: str, match: Match) -> bool:
         return False
     if "." in ending:
         return len(name) >= _MIN_LETTERS_BELOW_SECOND_LEVEL
-    is_long_enough = len(name) >= _MIN_LETTERS_IN_COUNTRY and ending not in _CROWDED_ENDINGS
+    is_long_enough = len(name) >= _MIN_LETTERS_IN_COUNTRY and ending not in CROWDED_ENDINGS
     return is_long_enough or is_distinctive(name)
 
 

@@ -1,6 +1,6 @@
 from engine.domain_data import DomainData
 from engine.suggestions.endings import undouble_ending
-from engine.suggestions.evidence import has_same_letters, is_recognizable
+from engine.suggestions.evidence import CROWDED_ENDINGS, has_same_letters, is_recognizable
 from engine.suggestions.provider_names import (
     FAMOUS_NAMES,
     is_distinctive,
@@ -72,8 +72,12 @@ def _has_wrong_name(domain: str, match: Match, *, is_business: bool) -> bool:
     if is_business:
         return is_likely and name in FAMOUS_NAMES
     # A plural, such as hotmails.com, may be another company's.
-    if domain == f"{name}s.{ending}" or name in _HOST_NAMES:
+    if domain == f"{name}s.{ending}":
         return False
+    if name in _HOST_NAMES:
+        # onlnie.no is no word, but livve.fr and emial.com may be companies.
+        is_no_word = match.typo in (Typo.TRANSPOSED, Typo.DOUBLED) and is_long(name)
+        return is_no_word and typed[0] == name[0] and ending not in CROWDED_ENDINGS
     if is_distinctive(name):
         return is_alike or is_unmistakable(name)
     is_recognizable_word = is_long(name) and is_long(typed)

@@ -38,6 +38,14 @@ SQUATS = {
     "nsver.com": "naver.com",
     "ziggoo.nl": "ziggo.nl",
     "gmxx.de": "gmx.de",
+    # Swapped and doubled letters in words, also those that name hosts.
+    "onlnie.no": "online.no",
+    "onlline.no": "online.no",
+    "eamil.cz": "email.cz",
+    "inobx.ru": "inbox.ru",
+    "inboxx.ru": "inbox.ru",
+    "onett.pl": "onet.pl",
+    "shaww.ca": "shaw.ca",
     # Periods and endings.
     "gmailc.om": "gmail.com",
     "yahooco.uk": "yahoo.co.uk",
@@ -56,6 +64,10 @@ OWN_DOMAINS = (
     *("libera.it", "oranger.fr", "chapter.net", "planeet.nl", "gambler.ru", "gotmail.com"),
     *("invia.com", "voile.fr", "netto.fi", "stxrt.no", "tulus.net", "stark.no", "posta.it"),
     *("never.com", "tetra.com.br", "melia.com", "candex.com", "hemnet.nl", "slive.com"),
+    # Other slips in names that are words, and short names.
+    *("oline.no", "inline.no", "noline.no", "nibox.ru", "inbo.ru", "emails.cz", "emal.cz"),
+    *("emial.com", "emmail.com"),
+    *("livve.fr", "lvie.fr", "frree.fr", "fere.fr", "listt.ru", "liist.ru", "sahw.ca", "onte.pl"),
     # Plurals, short names, and the provider's name in another country.
     *(
         "gmails.com",
