@@ -22,6 +22,11 @@ DATA_FILES = (
 _MIN_ROLE_WORD, _MIN_PLACEHOLDER_WORD, _MAX_NO_REPLY_WORDS = 3, 2, 4
 _MIN_FAMOUS_NAME = 4
 _SEPARATORS = re.compile(r"[-_.]+")
+# As in info2 and sales-emea, but hr2 may be initials.
+_BRANCH = re.compile(
+    r"(.{4,}?)(?:[-_.]?0?[1-9]|[-_.](?:amer|anz|apac|asia|benelux|dach|emea|eu|europe|latam|nordics"
+    r"|au|at|be|ca|ch|de|es|fr|ie|in|it|nl|nz|uk|us|usa))"
+)
 DisposableBy = Literal["domain", "mx"]
 
 
@@ -231,8 +236,13 @@ class DomainData:
         return self._well_known_names[ascii_domain.partition(".")[0]] == 1
 
     def is_role_account(self, mailbox: str) -> bool:
-        """Return whether a mailbox, in lower case without its tag, is for a role."""
-        return _is_listed(mailbox, self.role_accounts, _MIN_ROLE_WORD)
+        """Return whether a mailbox, in lower case without its tag, is for a role.
+
+        A branch's number or region doesn't matter.
+        """
+        branch = _BRANCH.fullmatch(mailbox)
+        names = (mailbox,) if branch is None else (mailbox, branch[1])
+        return any(_is_listed(name, self.role_accounts, _MIN_ROLE_WORD) for name in names)
 
     def is_placeholder(self, mailbox: str) -> bool:
         """Return whether it's typed where a form requires an address, as noemail and asdf are."""

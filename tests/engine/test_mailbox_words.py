@@ -65,6 +65,47 @@ def test_separators_between_words_are_ignored(name: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "name",
+    [
+        *("spam", "phishing", "fbl", "devnull", "nobody", "alerts", "ads", "everyone", "whois"),
+        *("principal", "headteacher", "ithelp", "it-help"),
+    ],
+)
+def test_technical_and_school_role_account_is_recognized(name: str) -> None:
+    assert DATA.is_role_account(name)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *(
+            "info2",
+            "info-2",
+            "office01",
+            "customer-service3",
+            "sales-emea",
+            "sales.uk",
+            "support_us",
+        ),
+        *("human-resources-apac", "vendas-latam"),
+    ],
+)
+def test_branch_of_a_role_account_is_recognized(name: str) -> None:
+    assert DATA.is_role_account(name)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("hr2", "pr1", "info85", "sales1985", "info-", "2info", "jane2", "jane-emea", "null"),
+        *("de.sales", "info-jane", "sales-x", "p.ress2"),
+    ],
+)
+def test_other_number_or_word_is_no_branch(name: str) -> None:
+    assert not DATA.is_role_account(name)
+
+
+@pytest.mark.parametrize(
     "name", ["p.ress", "s.ales", "m-edia", "r_oot", ".info", "info.", "a.dmin"]
 )
 def test_initials_before_a_name_are_not_a_role(name: str) -> None:
