@@ -177,6 +177,7 @@ def test_data_files_do_not_overlap() -> None:
         *("online.no", "mail.dk", "elisanet.fi", "comhem.se", "simnet.is", "mail.ee", "inbox.lv"),
         *("libero.it", "fastwebnet.it", "ziggo.nl", "skynet.be", "movistar.es", "clix.pt"),
         *("seznam.cz", "azet.sk", "freemail.hu", "onet.pl", "abv.bg", "otenet.gr", "siol.net"),
+        *("ik.me", "mf.me", "safe-mail.net", "zoho.eu", "allergist.com", "brew-master.com"),
         *("xtra.co.nz", "bigpond.com", "sasktel.net", "talk21.com", "eircom.net", "mail.kz"),
     ],
 )
@@ -190,7 +191,12 @@ def test_no_public_suffix_is_a_free_provider() -> None:
 
 
 @pytest.mark.parametrize(
-    "domain", ["microsoft.com", "google.com", "mailinator.com", "duck.com", "shop.com"]
+    "domain",
+    [
+        *("microsoft.com", "google.com", "mailinator.com", "duck.com", "shop.com"),
+        # Companies' own domains: their customers have others.
+        *("bt.com", "ionos.com", "vodacom.co.za", "telkom.co.za", "yandex.net"),
+    ],
 )
 def test_other_domain_is_not_a_free_provider(domain: str) -> None:
     assert domain not in DATA.free_providers
@@ -202,6 +208,7 @@ def test_other_domain_is_not_a_free_provider(domain: str) -> None:
         *("duck.com", "mozmail.com", "simplelogin.com", "privaterelay.appleid.com"),
         *("a.anonaddy.com", "a.4wrd.cc", "33mail.com", "jane.33mail.com", "spamgourmet.com"),
         *("forwardemail.net", "marketplace.amazon.de", "passmail.net", "burnermail.io"),
+        *("bumpmail.io", "bump.email", "lockrmail.com", "proxiedmail.com"),
     ],
 )
 def test_relay_is_recognized(domain: str) -> None:
