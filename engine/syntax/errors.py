@@ -2,10 +2,13 @@ import re
 import unicodedata
 from collections.abc import Callable
 
+# Decoders write it for bytes that are no text.
+REPLACEMENT_CHARACTER = "\ufffd"
 SYNTAX_MESSAGES = {
     "too_long": "An address has at most 254 characters.",
     "outer_space": "There is a space before or after the address.",
     "control_character": "The address contains an invisible character.",
+    "replacement_character": "The address contains U+FFFD, the sign for a letter that was lost.",
     "no_at_sign": "An address needs an @ between the mailbox and the domain.",
     "display_name": "Remove the name or angle brackets around the address.",
     "quoted_local_part": "The part before the @ is in quotation marks, which no provider uses.",
@@ -29,6 +32,7 @@ SYNTAX_MESSAGES = {
     "label_too_long": "A part of the domain between two periods has more than 63 characters.",
     "no_top_level_name": "The domain has no ending, such as .com.",
     "numeric_top_level_name": "The domain ends in a number. No domain does.",
+    "domain_emoji": "The domain contains an emoji, which domain names for email can't have.",
     "invalid_international_domain": "The domain is not a valid international domain name.",
     "invalid_address": "This is not a valid email address.",
 }
@@ -40,6 +44,7 @@ _BRACKETS = re.compile(r"\[.*\]")
 _MISPLACED_HYPHEN = re.compile(
     r"(?:^|\.)(?:-|(?!xn)[^.]{2}--)|-(?:\.|\Z)", re.IGNORECASE | re.DOTALL
 )
+_EMOJI = re.compile("[\u2600-\u27bf\u2b50\u2b55\U0001f1e6-\U0001f1ff\U0001f300-\U0001faff]")
 # UTS 46 maps these to a period.
 _PERIODS = str.maketrans("\u3002\uff0e\uff61", "...")
 
@@ -65,6 +70,7 @@ _ADDRESS_ERRORS: tuple[tuple[str, Callable[[str], bool]], ...] = (
         "control_character",
         lambda text: any(unicodedata.category(c).startswith(("C", "Zl", "Zp")) for c in text),
     ),
+    ("replacement_character", lambda text: REPLACEMENT_CHARACTER in text),
     ("display_name", lambda text: bool(_ANGLE_BRACKETS.fullmatch(text))),
     ("no_at_sign", lambda text: "@" not in text),
     ("quoted_local_part", lambda text: text.startswith('"') and '"@' in text),
@@ -91,5 +97,6 @@ _DOMAIN_ERRORS: tuple[tuple[str, Callable[[str], bool]], ...] = (
     ("domain_hyphen", lambda text: bool(_MISPLACED_HYPHEN.search(text))),
     ("label_too_long", lambda text: any(len(label) > 63 for label in text.split("."))),
     ("no_top_level_name", lambda text: "." not in text),
+    ("domain_emoji", lambda text: bool(_EMOJI.search(text))),
     ("invalid_international_domain", lambda text: "xn--" in text.lower() or not text.isascii()),
 )

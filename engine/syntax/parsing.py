@@ -14,7 +14,7 @@ from email_validator import (
     validate_email,
 )
 
-from engine.syntax.errors import SYNTAX_MESSAGES, find_syntax_error
+from engine.syntax.errors import REPLACEMENT_CHARACTER, SYNTAX_MESSAGES, find_syntax_error
 
 # Valid, but email-validator reports them as errors.
 SPECIAL_USE_DOMAIN_NAMES.clear()
@@ -79,6 +79,8 @@ def _parse_domains(email: str) -> tuple[str, str] | None:
     local_part, _, domain = email.rpartition("@")
     if len(email) <= _MAX_FAST_PATH_LENGTH and _PLAIN_LOCAL_PART.fullmatch(local_part):
         return _parse_domain_cached(domain)
+    if REPLACEMENT_CHARACTER in local_part:
+        return None
     if any(joiner in local_part for joiner in _JOINERS):
         # Persian and Indic words have joiners, which the library refuses. They are valid where RFC
         # 5892 allows them, if a letter would be.
