@@ -5,7 +5,6 @@ import unicodedata
 
 from engine.domain_data import DomainData
 from engine.suggestions.bare_names import suggest_for_bare_name
-from engine.suggestions.provider_names import FAMOUS_NAMES
 from engine.suggestions.suggest import find_distant_famous_domain, suggest_domain
 from engine.syntax.parsing import (
     MAX_ADDRESS_LENGTH,
@@ -22,13 +21,13 @@ _QUOTED = re.compile(r'"([^"\\@\s]+)"(?=@)')
 _SURROUNDINGS = " \t\r\n\u00a0,;:.'\"<>\u2018\u2019\u201c\u201d"
 # The part before the @ may begin with a slash.
 _ENDS = f"{_SURROUNDINGS}/\\"
-_LABEL = re.compile(r"(?:mailto|e-?mail)\s*:\s*", re.IGNORECASE)
+_LABEL = re.compile(r"\A(?:mailto|e-?mail)\s*:\s*", re.IGNORECASE)
 _MAILTO_FIELDS = re.compile(r"\?(?:subject|body|b?cc)=.*", re.IGNORECASE)
 _JOINERS = "\u200c\u200d"
 _SPACED_PERIOD = re.compile(r"[ \t\u00a0]*\.[ \t\u00a0]*")
 _MISTYPED_PERIODS = re.compile(r"[,;:/]")
 # Without the DNS, two typos are certain only in googlemail and protonmail.
-_MIN_LENGTH_OF_DISTANT_NAME = 10
+_LONG_NAME = 10
 
 
 def repair_address(email: str, domain_data: DomainData) -> str | None:
@@ -42,20 +41,14 @@ def repair_address(email: str, domain_data: DomainData) -> str | None:
     parts = parse_address(f"{local_part}@{_repair_periods(domain, domain_data)}")
     if not isinstance(parts, AddressParts):
         return None
-    ascii_domain = _correct_domain(parts.ascii_domain, domain_data)
+    typed = parts.ascii_domain
+    suggested = suggest_domain(typed, domain_data, accepts_mail=None)
+    ascii_domain = suggested or find_distant_famous_domain(typed, domain_data, _LONG_NAME) or typed
     has_valid_ending = domain_data.is_top_level_domain(ascii_domain.rpartition(".")[2])
     suggestion = f"{parts.local_part}@{to_unicode(ascii_domain)}"
     if not has_valid_ending or domain_data.is_reserved(ascii_domain) or suggestion == email:
         return None
     return suggestion if isinstance(parse_address(suggestion), AddressParts) else None
-
-
-def _correct_domain(domain: str, data: DomainData) -> str:
-    suggested = suggest_domain(domain, data, accepts_mail=None)
-    # As in gogglemaii.com. protonmail.ch is one of several domains.
-    if suggested is None and domain.partition(".")[0] not in FAMOUS_NAMES:
-        suggested = find_distant_famous_domain(domain, data, min_length=_MIN_LENGTH_OF_DISTANT_NAME)
-    return suggested or domain
 
 
 def _strip_wrapping(email: str) -> str:
@@ -74,8 +67,7 @@ def _strip_wrapping(email: str) -> str:
         text = _AT_IN_WORDS.sub("@", text, count=1)
     text = _QUOTED.sub(r"\1", _COMMENT.sub("", text))
     text = text.lstrip(_SURROUNDINGS).rstrip(_ENDS)
-    label = _LABEL.match(text)
-    return text[label.end() :] if label else text
+    return _LABEL.sub("", text)
 
 
 def _repair_periods(domain: str, domain_data: DomainData) -> str:
@@ -93,5 +85,6 @@ def _repair_periods(domain: str, domain_data: DomainData) -> str:
         return domain
     name = domain.replace(" ", "").lower()
     # As in gmail-com, but t-online has a hyphen of its own.
-    names = (name, name.replace("-", "").replace("_", ""))
-    return next(filter(None, (suggest_for_bare_name(each, domain_data) for each in names)), "")
+    joined = name.replace("-", "").replace("_", "")
+    bare_name = suggest_for_bare_name(name, domain_data)
+    return bare_name or suggest_for_bare_name(joined, domain_data) or ""

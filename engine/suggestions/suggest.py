@@ -12,8 +12,6 @@ _PROVIDERS_WITH_OWN_HOSTS = {"microsoft_consumer", "yahoo"}
 _MIN_NAME_IN_COUNTRY = 3
 _GENERIC_ENDINGS = ("com", "net", "org")
 _MIN_NAME_OF_ITS_OWN = 6
-# Two typos in a shorter name make another word.
-_MIN_DISTANT_LENGTH = 6
 
 
 def suggest_domain(
@@ -76,9 +74,11 @@ def _correct_typo(domain: str, data: DomainData) -> str | None:
         return best.domain
     has_own_name = any(_name(match.domain) == _name(domain) for match in matches)
     if not has_own_name and not data.is_top_level_domain(_tld(domain)):
-        corrected = _correct_ending(domain, data)
-        if corrected:
-            return corrected
+        corrected = correct_unknown_ending(domain)
+        is_known = corrected is not None and data.is_well_known(corrected)
+        # gmail.fvr isn't gmail.fr.
+        if corrected and (is_known or _name(domain) not in FAMOUS_NAMES):
+            return corrected if is_known else _correct_working(corrected, data)
     if best is not None and _is_probable(domain, best, data):
         return best.domain
     # yahoo.fm may be yahoo.fr or yahoo.com.
@@ -122,14 +122,6 @@ def _has_broken_ending(domain: str, match: Match, matches: list[Match], data: Do
     return is_only or match.typo is not Typo.OTHER
 
 
-def _correct_ending(domain: str, data: DomainData) -> str | None:
-    corrected = correct_unknown_ending(domain)
-    if corrected is None or data.is_well_known(corrected):
-        return corrected
-    # gmail.fvr isn't gmail.fr.
-    return None if _name(domain) in FAMOUS_NAMES else _correct_working(corrected, data)
-
-
 def _correct_working(domain: str, data: DomainData) -> str:
     squatted = find_squatted_domain(domain, data, provider=None, is_idle=False)
     return squatted or domain
@@ -164,17 +156,16 @@ def _find_same_name(domain: str, data: DomainData) -> str | None:
     return domains[0] if is_own and ending in _GENERIC_ENDINGS else None
 
 
-def find_distant_famous_domain(
-    domain: str, data: DomainData, *, min_length: int = _MIN_DISTANT_LENGTH
-) -> str | None:
-    """Return the domain that two typos turn into the given one, if its name is long enough."""
+def find_distant_famous_domain(domain: str, data: DomainData, shortest: int = 6) -> str | None:
+    """Return the domain that was meant, with two typos. They make another word of shorter names."""
     index = data.typo_index
     famous = (index.find_by_name(name)[0] for name in FAMOUS_NAMES)
     for target in (*famous, *index.find_similar(domain)):
         name = _name(target)
         if (
             name in FAMOUS_NAMES
-            and len(name) >= min_length
+            and name != _name(domain)
+            and len(name) >= shortest
             and starts_alike(domain, target)
             and abs(len(domain) - len(target)) <= 2
             and edit_distance(domain, target) == 2
