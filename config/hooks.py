@@ -84,6 +84,12 @@ ON_WORKER_ROUND: list[str] = [
     "apikeys.services.record_expired_keys",
     "credits.usage_alerts.send_due_alerts",
 ]
+# What the background worker measures every 15 seconds.
+QUEUE_MEASURES: list[str] = [
+    "lists.processing.metrics.measure",
+    "accounts.webhooks.metrics.measure",
+    "validation.probes.metrics.measure",
+]
 
 # --- The types of events, in the order of the docs ------------------------------------------------
 

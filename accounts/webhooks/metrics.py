@@ -4,7 +4,7 @@ from django.utils import timezone
 from accounts.models import Delivery, Event
 from accounts.models.webhooks import DeliveryState
 from accounts.webhooks.sending import ERRORS
-from runtime.metrics.client import Counter, Gauge, at_intervals, initialize
+from runtime.metrics.client import Counter, Gauge, initialize
 
 attempts = Counter(
     "emailvalidation_webhook_attempts",
@@ -28,11 +28,6 @@ unnumbered = Gauge(
     "Age of the oldest event that readers don't see yet.",
     multiprocess_mode="mostrecent",
 )
-seen = Gauge(
-    "emailvalidation_webhook_worker_seen_timestamp_seconds",
-    "When a process that sends webhooks last took these measurements, as a Unix timestamp.",
-    multiprocess_mode="mostrecent",
-)
 
 
 def measure() -> None:
@@ -43,7 +38,3 @@ def measure() -> None:
     unseen = Event.objects.unnumbered().order_by().aggregate(at=Min("created_at"))
     for gauge, since in ((overdue, due["at"]), (unnumbered, unseen["at"])):
         gauge.set(max(0.0, (now - since).total_seconds()) if since else 0)
-    seen.set(now.timestamp())
-
-
-measure_if_due = at_intervals(measure)

@@ -18,7 +18,7 @@ from gevent.queue import Empty, Queue
 from accounts.models import Delivery, WebhookEndpoint
 from accounts.webhooks.delivery import store_outcome
 from accounts.webhooks.fan_out import number_events
-from accounts.webhooks.metrics import attempts, measure_if_due
+from accounts.webhooks.metrics import attempts
 from accounts.webhooks.sending import Outcome, send
 
 logger = logging.getLogger(__name__)
@@ -75,7 +75,6 @@ class Queues:
 
     def step(self, *, is_stopping: bool) -> bool:
         """Return whether there was work."""
-        measure_if_due()
         has_worked = self._store_outcomes()
         if not is_stopping:
             has_worked |= number_events() > 0

@@ -33,6 +33,7 @@ from validation.probes import groups
 # After a process was killed, others wait this long. Heartbeats renew leases.
 LEASE = timedelta(seconds=30)
 # Waits between checks of unknown results.
+STUCK_AFTER = timedelta(minutes=10)
 RECHECK_AFTER = (timedelta(minutes=1), timedelta(minutes=10), timedelta(minutes=60))
 _DOWNLOADABLE = FINAL - {ListState.EXPIRED} | {ListState.PAUSED, ListState.RECHECKING}
 
@@ -61,6 +62,20 @@ class AddressListQuerySet(LeasedQuerySet["AddressList"]):
     def lock(self, address_list: "AddressList") -> "AddressList":
         """Return the locked row. Lock it before the wallet."""
         return self.select_for_update().get(pk=address_list.pk)
+
+    def stuck(self) -> "AddressListQuerySet":
+        """Return the lists on which no process has worked for too long."""
+        now = timezone.now()
+        before = now - STUCK_AFTER
+        is_unserved = Q(served_at=None, started_at__lt=before) | Q(served_at__lt=before)
+        # While mail servers are asked, only this moment moves.
+        is_unserved &= Q(collect_at=None) | Q(collect_at__lt=before)
+        is_unleased = Q(leased_until=None) | Q(leased_until__lt=now)
+        return self.of_active_accounts().filter(
+            (Q(state__in=(ListState.QUEUED, ListState.RUNNING)) & is_unserved)
+            | (Q(state=ListState.PARSING, updated_at__lt=before) & is_unleased)
+            | (Q(state=ListState.RECHECKING, recheck_at__lt=before) & is_unserved)
+        )
 
     def unfinished(self) -> "AddressListQuerySet":
         return self.filter(state__in=UNFINISHED)

@@ -4,7 +4,7 @@ from django.utils import timezone
 from engine import Verdict
 from lists.models import AddressList
 from lists.models.states import UNFINISHED, ListState
-from runtime.metrics.client import Counter, Gauge, at_intervals, initialize
+from runtime.metrics.client import Counter, Gauge, initialize
 
 chunks_checked = Counter("emailvalidation_list_chunks", "Chunks of lists checked.")
 addresses_checked = Counter(
@@ -25,8 +25,15 @@ oldest_waiting = Gauge(
     multiprocess_mode="mostrecent",
 )
 
+stuck = Gauge(
+    "emailvalidation_lists_stuck",
+    "Lists on which no process has worked for ten minutes, though there is work.",
+    multiprocess_mode="mostrecent",
+)
+
 
 def measure() -> None:
+    stuck.set(AddressList.objects.stuck().count())
     lists = AddressList.objects.unfinished().order_by()
     counts = dict(lists.values_list("state").annotate(count=Count("pk")))
     for state in sorted(UNFINISHED):
@@ -38,6 +45,3 @@ def measure() -> None:
     first = min((moment for moment in since.values() if moment), default=None)
     waited = (timezone.now() - first).total_seconds() if first else 0.0
     oldest_waiting.set(max(0.0, waited))
-
-
-measure_if_due = at_intervals(measure)

@@ -1,12 +1,10 @@
 """Staff see states and counts of lists, never rows."""
 
 from contextlib import suppress
-from datetime import timedelta
 
 from django.contrib import admin, messages
 from django.db.models import Count, Q, QuerySet
 from django.http import HttpRequest
-from django.utils import timezone
 
 from accounts.staff.own_accounts import exclude_own_accounts
 from accounts.staff.panels import (
@@ -27,7 +25,6 @@ from lists.lifecycle import InvalidState, cancel_list
 from lists.models import AddressList
 from lists.models.states import ListState
 
-STUCK_AFTER = timedelta(minutes=10)
 _ADVICE = "Start list processes: `manage.py run_lists`. If they are running, see their log."
 
 
@@ -45,7 +42,7 @@ class ListStateFilter(admin.SimpleListFilter):
         self, request: HttpRequest, queryset: QuerySet[AddressList]
     ) -> QuerySet[AddressList]:
         if self.value() == "stuck":
-            return queryset.filter(pk__in=stuck_lists())
+            return queryset.filter(pk__in=AddressList.objects.stuck())
         return queryset.filter(state=self.value()) if self.value() else queryset
 
 
@@ -87,30 +84,14 @@ class AddressListAdmin(ReadOnlyAdmin):
         self.message_user(request, f"Canceled: {', '.join(canceled) or 'none'}.", level)
 
 
-def stuck_lists() -> QuerySet[AddressList]:
-    return AddressList.objects.filter(_is_stuck())
-
-
-def _is_stuck() -> Q:
-    now = timezone.now()
-    before = now - STUCK_AFTER
-    is_unserved = Q(served_at=None, started_at__lt=before) | Q(served_at__lt=before)
-    is_unleased = Q(leased_until=None) | Q(leased_until__lt=now)
-    return Q(account__closed_at=None, account__suspended_at=None) & (
-        (Q(state__in=(ListState.QUEUED, ListState.RUNNING)) & is_unserved)
-        | (Q(state=ListState.PARSING, updated_at__lt=before) & is_unleased)
-        | (Q(state=ListState.RECHECKING, recheck_at__lt=before) & is_unserved)
-    )
-
-
 @require_staff_permissions("lists.view_addresslist", "accounts.view_account")
 def lists_panel() -> Panel:
     counts = AddressList.objects.unfinished().aggregate(
         queued=Count("pk", filter=Q(state=ListState.QUEUED)),
         running=Count("pk", filter=Q(state=ListState.RUNNING)),
-        stuck=Count("pk", filter=_is_stuck()),
     )
-    stuck = stuck_lists().select_related("account").order_by("updated_at", "pk")
+    stuck = AddressList.objects.stuck().select_related("account").order_by("updated_at", "pk")
+    counts["stuck"] = stuck.count()
     stuck_cell = Cell(counts["stuck"], admin_list_url(AddressList, "?state=stuck"), "bad")
     stuck_fact = Fact("Stuck", stuck_cell, _ADVICE)
     return Panel(

@@ -1,7 +1,10 @@
+from typing import Protocol
+
 from django.db.models import Count, Min
 from django.utils import timezone
 
 from runtime.dates import midnight
+from runtime.hooks import Hook
 from runtime.jobs.daily import LEASE_NAME
 from runtime.jobs.leases import Lease
 from runtime.mail.outbox import Mail
@@ -33,7 +36,17 @@ seen = Gauge(
 )
 
 
+class QueueMeasure(Protocol):
+    def __call__(self) -> None:
+        """Set the metrics of a queue, whose own processes may all be gone."""
+
+
+queue_measures = Hook[QueueMeasure]("QUEUE_MEASURES")
+
+
 def measure() -> None:
+    for measure_queue in queue_measures:
+        measure_queue()
     queue = Mail.objects.waiting().aggregate(
         count=Count("pk"), since=Min("created_at"), due=Min("next_attempt_at")
     )

@@ -17,6 +17,7 @@ import accounts.staff.hooks
 import apikeys.hooks
 import config.hooks
 import runtime.jobs.daily
+import runtime.jobs.queue_metrics
 import runtime.jobs.rounds
 import runtime.mail.attachments
 import validation.hooks
@@ -27,7 +28,8 @@ pytestmark = pytest.mark.anywhere
 
 MODULES = (
     *(accounts.engine, accounts.events.types, accounts.hooks, accounts.staff.hooks),
-    *(apikeys.hooks, runtime.jobs.daily, runtime.jobs.rounds, runtime.mail.attachments),
+    *(apikeys.hooks, runtime.jobs.daily, runtime.jobs.queue_metrics, runtime.jobs.rounds),
+    runtime.mail.attachments,
     validation.hooks,
 )
 HOOKS: dict[str, Hook[Any]] = {

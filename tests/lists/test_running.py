@@ -21,9 +21,9 @@ from lists.lifecycle import cancel_list, delete_list, finish_list, pause_list
 from lists.models import AddressList, ListDomain, ResultCounts
 from lists.models.result_counts import MAX_TYPOS
 from lists.models.states import ListState
-from lists.processing import metrics
 from lists.uploads.options import ListOptions
 from lists.uploads.services import upload_list
+from runtime.jobs import queue_metrics
 from runtime.models import Mail
 from tests.conftest import make_user
 from tests.lists.factory import make_list, make_started_list
@@ -349,19 +349,22 @@ def test_work_is_counted(account: Account) -> None:
     assert increases.of("list_addresses_total") == {("deliverable",): 25, ("undeliverable",): 12}
 
 
-def test_queue_is_measured(account: Account, owner: User) -> None:
+def test_background_worker_measures_lists_without_their_processes(
+    account: Account, owner: User
+) -> None:
     make_list(account, GOOD)
     waiting = make_started_list(account, GOOD)
     hour_ago = timezone.now() - timedelta(hours=1)
     AddressList.objects.filter(pk=waiting.pk).update(started_at=hour_ago)
-    metrics.measure()
+    queue_metrics.measure()
     assert read("lists", state="ready") == 1
     assert read("lists", state="queued") == 1
     assert read("lists", state="parsing") == 0
     assert 3600 <= read("lists_oldest_waiting_seconds") < 3700
+    assert read("lists_stuck") == 1
     suspend_account(account=account, actor=owner)
-    metrics.measure()
-    assert read("lists_oldest_waiting_seconds") == 0
+    queue_metrics.measure()
+    assert read("lists_oldest_waiting_seconds") == read("lists_stuck") == 0
 
 
 def read(name: str, **labels: str) -> float:

@@ -1,7 +1,7 @@
 from django.db.models import Count, Min, Q
 from django.utils import timezone
 
-from runtime.metrics.client import Counter, Gauge, at_intervals
+from runtime.metrics.client import Counter, Gauge
 from validation.models import MailHostPace, Probe
 
 conversations = Counter(
@@ -34,6 +34,3 @@ def measure() -> None:
     waiting.set(queue["count"])
     overdue.set(max(0.0, (now - queue["due"]).total_seconds()) if queue["due"] else 0)
     cooling.set(MailHostPace.objects.filter(cooling_until__gt=now).count())
-
-
-measure_if_due = at_intervals(measure)

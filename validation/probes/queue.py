@@ -27,7 +27,7 @@ from validation.models import MailHostPace, Probe, ProbeGroup
 from validation.models.probes import ProbeQuerySet
 from validation.probes import groups
 from validation.probes.asking import Answer, Question, converse, give_up, prepare, remember
-from validation.probes.metrics import conversations, measure_if_due
+from validation.probes.metrics import conversations
 from validation.probes.settlement import finish, postpone
 
 logger = logging.getLogger(__name__)
@@ -133,7 +133,6 @@ class ProbeQueue:
 
     def step(self, *, is_stopping: bool) -> bool:
         """Return whether there was work."""
-        measure_if_due()
         has_worked = self._store_answers()
         if not is_stopping:
             now = time.monotonic()

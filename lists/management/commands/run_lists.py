@@ -9,7 +9,6 @@ from typing import Any
 
 from accounts.engine import get_engine
 from lists.deletion.batch_delete import sweep_once
-from lists.processing.metrics import measure_if_due
 from lists.processing.running import check_once, parse_once, start_once
 from runtime.management.process import FIRST_PAUSE_SECONDS, ProcessCommand
 
@@ -42,7 +41,7 @@ class Command(ProcessCommand):
             self._start_thread(parse_once)
         self._start_thread(start_once)
         self._start_thread(sweep_once, SWEEP_PAUSE_SECONDS)
-        self._repeat(measure_and_check)
+        self._repeat(check_once)
 
     def _start_thread(self, *work: Any) -> None:
         threading.Thread(target=self._repeat, args=work, daemon=True).start()
@@ -57,8 +56,3 @@ class Command(ProcessCommand):
             else:
                 self.stop.wait(pause)
                 pause = min(2 * pause, pause_seconds)
-
-
-def measure_and_check() -> bool:
-    measure_if_due()
-    return check_once()
