@@ -1,6 +1,8 @@
 import pytest
 
-from credits.models import Pack, Plan
+from accounts.models import Account
+from credits.models import Order, Pack, Plan
+from tests.credits.customers import place_order
 from tests.support.frozen_minute import freeze_time_but_not_processes
 
 __all__ = ["freeze_time_but_not_processes"]
@@ -10,6 +12,12 @@ __all__ = ["freeze_time_but_not_processes"]
 def pack(db: None) -> Pack:
     """Return the smallest pack: 1,000 credits for USD 5."""
     return Pack.objects.earliest("credits")
+
+
+@pytest.fixture
+def order(account: Account, pack: Pack) -> Order:
+    """An order of the smallest pack that waits for payment."""
+    return place_order(account, pack)
 
 
 @pytest.fixture

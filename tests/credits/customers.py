@@ -1,7 +1,7 @@
-"""Actions of customers for the tests of plans. Plans are identified by their code."""
+"""Actions of customers for the tests of orders. Plans are identified by their code."""
 
 from accounts.models import Account, User
-from credits.models import Order, Pack, Plan
+from credits.models import Order, Pack, Plan, Wallet
 from credits.orders import fulfillment, placement
 from credits.orders.buyers import Buyer
 from credits.orders.quotes import quote
@@ -15,7 +15,7 @@ def plan(code: str) -> Plan:
 
 
 def get_buyer(shop: Account) -> User:
-    return shop.memberships.get().user
+    return shop.memberships.earliest("pk").user
 
 
 def place_order(shop: Account, item: Pack | str) -> Order:
@@ -48,6 +48,11 @@ def schedule_lower_plan(shop: Account, code: str) -> None:
 
 def use_credits(shop: Account, amount: int) -> None:
     charge_account(Charge(account=shop, key=None, verdict="risky", cost=amount, duration_ms=1))
+
+
+def balance_and_debt(shop: Account) -> tuple[int, int]:
+    wallet = Wallet.objects.get(account=shop)
+    return wallet.balance, wallet.debt
 
 
 def get_rate_limit(shop: Account) -> int:

@@ -5,21 +5,13 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from accounts.models import Account, User
-from credits.models import Plan, Subscription, Wallet
-from credits.orders.buyers import Buyer
-from credits.orders.fulfillment import fulfill_order
-from credits.orders.placement import place_order
-from credits.orders.quotes import quote
-from credits.plans.changes import schedule_plan
+from accounts.models import Account
+from credits.models import Subscription, Wallet
+from tests.credits.customers import pay, place_order, schedule_lower_plan
 from tests.credits.time_travel import on
 from tests.support.api_client import ApiClient
 
 pytestmark = pytest.mark.django_db
-
-
-def subscribe(account: Account, owner: User, plan: Plan) -> None:
-    fulfill_order(order=place_order(quote=quote(account, plan), buyer=Buyer("Shop"), actor=owner))
 
 
 def test_new_account_on_free_has_its_first_credits(caller: ApiClient, account: Account) -> None:
@@ -36,11 +28,11 @@ def test_new_account_on_free_has_its_first_credits(caller: ApiClient, account: A
 
 
 def test_usage_of_the_current_period_is_counted_from_its_first_day(
-    caller: ApiClient, account: Account, owner: User, plans: dict[str, Plan]
+    caller: ApiClient, account: Account
 ) -> None:
     caller.validate("no address")
     with on(str(timezone.now().date() + timedelta(days=1))):
-        subscribe(account, owner, plans["starter"])
+        pay(place_order(account, "starter"))
         for _ in range(3):
             caller.validate("no address")
         response = caller.get("/v1/credits").json()
@@ -49,11 +41,9 @@ def test_usage_of_the_current_period_is_counted_from_its_first_day(
     assert response["low_balance_threshold"] == 500
 
 
-def test_next_grant_is_that_of_the_next_plan(
-    caller: ApiClient, account: Account, owner: User, plans: dict[str, Plan]
-) -> None:
-    subscribe(account, owner, plans["growth"])
-    schedule_plan(account=account, plan=plans["starter"], actor=owner)
+def test_next_grant_is_that_of_the_next_plan(caller: ApiClient, account: Account) -> None:
+    pay(place_order(account, "growth"))
+    schedule_lower_plan(account, "starter")
     response = caller.get("/v1/credits").json()
     assert (response["plan"], response["next_grant"]) == ("growth", 5_000)
 
@@ -71,11 +61,9 @@ def test_custom_threshold_is_shown(caller: ApiClient, account: Account) -> None:
     assert caller.get("/v1/credits").json()["low_balance_threshold"] == 0
 
 
-def test_me_names_the_plan_and_its_limit(
-    caller: ApiClient, account: Account, owner: User, plans: dict[str, Plan]
-) -> None:
+def test_me_names_the_plan_and_its_limit(caller: ApiClient, account: Account) -> None:
     assert caller.get("/v1/me").json()["plan"] == "free"
-    subscribe(account, owner, plans["starter"])
+    pay(place_order(account, "starter"))
     document = caller.get("/v1/me").json()
     assert list(document) == ["account", "key", "plan", "rate_limit"]
     assert (document["plan"], document["rate_limit"]["limit"]) == ("starter", 300)

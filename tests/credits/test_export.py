@@ -6,12 +6,9 @@ import pytest
 
 from accounts.models import Account, User
 from credits.models import Pack
-from credits.orders.buyers import Buyer
-from credits.orders.fulfillment import fulfill_order
-from credits.orders.placement import place_order
-from credits.orders.quotes import quote
 from credits.orders.refunds import refund_order
 from tests.conftest import signed_in
+from tests.credits.customers import pay, place_order
 from tests.credits.time_travel import on
 
 pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
@@ -19,11 +16,8 @@ pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 
 def test_export_has_each_refund_of_an_order(account: Account, owner: User, pack: Pack) -> None:
     with on("2026-11-02"):
-        terms = quote(account, pack)
-        refunded, kept = (
-            place_order(quote=terms, buyer=Buyer("The Shop Ltd"), actor=owner) for _ in range(2)
-        )
-        fulfill_order(order=refunded)
+        refunded, kept = (place_order(account, pack) for _ in range(2))
+        pay(refunded)
     with on("2026-11-10"):
         refund_order(order=refunded, cents=100)
     with on("2026-11-12"):

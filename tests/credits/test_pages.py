@@ -8,28 +8,25 @@ from urllib.parse import quote as quote_url
 import pytest
 from django.test import Client
 from django.utils import timezone
-from pytest_django import Settings
 
 from accounts.models import Account, User
 from accounts.roles import Role
-from apikeys.services import create_key
 from credits.models import Order, Pack, Plan, Wallet
+from credits.orders import placement
 from credits.orders.buyers import Buyer
 from credits.orders.fulfillment import fulfill_order
-from credits.orders.placement import place_order
 from credits.orders.quotes import quote
 from credits.orders.refunds import refund_order
 from credits.services import deduct, grant
-from credits.wallet.charges import Charge, charge_account
 from credits.wallet.statement import monthly_statement
 from tests.conftest import make_member, signed_in
-from tests.credits.customers import order_form
+from tests.credits.customers import order_form, place_order, use_credits
 from tests.credits.time_travel import on
+from tests.support.api_client import ApiClient
 
 pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 
 TOKEN = "a" * 32
-SHOP = Buyer("The Shop Ltd")
 
 
 @pytest.fixture
@@ -37,18 +34,9 @@ def browser(owner: User) -> Client:
     return signed_in(owner)
 
 
-@pytest.fixture
-def order(account: Account, owner: User, pack: Pack) -> Order:
-    return place_order(quote=quote(account, pack), buyer=SHOP, actor=owner)
-
-
 def text(response: Any) -> str:
     assert response.status_code == 200, response
     return " ".join(response.content.decode().split())
-
-
-def use_credits(account: Account, amount: int) -> None:
-    charge_account(Charge(account=account, key=None, verdict="risky", cost=amount, duration_ms=1))
 
 
 def test_estimate_uses_the_pace_since_the_first_usage(browser: Client, account: Account) -> None:
@@ -132,23 +120,11 @@ def test_changed_price_shows_the_new_quote_instead_of_ordering(
     assert account.orders.get().net_cents == 700
 
 
-def test_changed_tax_rate_shows_the_new_quote(
-    browser: Client, account: Account, pack: Pack, settings: Settings
-) -> None:
-    form = order_form(account, pack)
-    settings.TAX_RATE = "0.19"
-    page = text(browser.post(f"/credits/packs/{pack.public_id}/", form))
-    assert "The terms have changed since you opened this page" in page
-    assert "$5.95" in page
-    assert not account.orders.exists()
-
-
 def test_plan_paid_for_since_the_page_was_shown_is_quoted_as_an_upgrade(
-    browser: Client, account: Account, plans: dict[str, Plan]
+    browser: Client, account: Account
 ) -> None:
     form = order_form(account, "growth")
-    buyer = User.objects.get(email="owner@shop.example")
-    starter = place_order(quote=quote(account, plans["starter"]), buyer=SHOP, actor=buyer)
+    starter = place_order(account, "starter")
     fulfill_order(order=starter)
     page = text(browser.post("/credits/plans/growth/", form))
     assert "The terms have changed since you opened this page" in page
@@ -156,10 +132,8 @@ def test_plan_paid_for_since_the_page_was_shown_is_quoted_as_an_upgrade(
     assert account.orders.get() == starter
 
 
-def test_page_names_the_order_that_the_new_one_replaces(
-    browser: Client, account: Account, owner: User, plans: dict[str, Plan]
-) -> None:
-    old = place_order(quote=quote(account, plans["starter"]), buyer=SHOP, actor=owner)
+def test_page_names_the_order_that_the_new_one_replaces(browser: Client, account: Account) -> None:
+    old = place_order(account, "starter")
     assert "is waiting for payment" not in text(browser.get("/credits/plans/starter/"))
     assert f"{old.number} (Starter plan, one month) is waiting for payment" in text(
         browser.get("/credits/plans/growth/")
@@ -202,7 +176,7 @@ def test_buyer_names_are_escaped(
     browser: Client, account: Account, owner: User, pack: Pack
 ) -> None:
     buyer = Buyer("<script>alert(1)</script>", "<b>1</b>\n2", "<i>")
-    order = place_order(quote=quote(account, pack), buyer=buyer, actor=owner)
+    order = placement.place_order(quote=quote(account, pack), buyer=buyer, actor=owner)
     for path in ("", "invoice/"):
         page = text(browser.get(f"/credits/orders/{order.public_id}/{path}"))
         assert "&lt;script&gt;alert(1)" in page
@@ -224,12 +198,7 @@ def test_order_page_shows_each_state(browser: Client, order: Order) -> None:
     fulfill_order(order=order)
     assert "1,000 credits were added to your balance" in text(browser.get(path))
     refund_order(order=order, cents=100)
-    page = text(browser.get(path))
-    assert "Credits for the refunded $1.00 were deducted." in page
-    assert "Partly refunded" in page
-    assert "\N{MINUS SIGN}$1.00" in page
-    assert "Total after refunds" in page
-    assert "$1.00 was refunded." in text(browser.get(f"{path}invoice/"))
+    assert "Credits for the refunded $1.00 were deducted." in text(browser.get(path))
     refund_order(order=order)
     assert "Its credits were deducted." in text(browser.get(path))
     assert "Refunded" in text(browser.get("/credits/orders/"))
@@ -242,10 +211,10 @@ def in_november() -> Iterator[None]:
 
 
 def test_ledger_describes_every_movement_with_the_balance_after_it(
-    in_november: None, account: Account, owner: User, staff: User, pack: Pack
+    in_november: None, account: Account, staff: User, pack: Pack
 ) -> None:
     with on("2026-11-22"):
-        order = place_order(quote=quote(account, pack), buyer=SHOP, actor=owner)
+        order = place_order(account, pack)
         fulfill_order(order=order, actor=staff)
     with on("2026-11-23"):
         use_credits(account, 40)
@@ -285,9 +254,7 @@ def test_staff_are_not_named_to_customers(browser: Client, account: Account, sta
     assert staff.email not in text(browser.get("/credits/ledger/"))
 
 
-def test_plan_can_be_ordered_and_scheduled_on_the_pages(
-    browser: Client, account: Account, plans: dict[str, Plan]
-) -> None:
+def test_plan_can_be_ordered_and_scheduled_on_the_pages(browser: Client, account: Account) -> None:
     browser.post("/credits/plans/growth/", order_form(account, "growth"))
     fulfill_order(order=account.orders.get())
     assert "Growth" in text(browser.get("/credits/"))
@@ -314,19 +281,11 @@ def test_members_who_cannot_buy_see_the_balance_and_who_can(account: Account, ro
     assert "Ask an owner, admin, or billing member." in response.content.decode()
 
 
-def test_links_in_a_402_lead_through_sign_in_to_their_pages(account: Account, owner: User) -> None:
+def test_links_in_a_402_lead_through_sign_in_to_their_pages(
+    caller: ApiClient, account: Account, owner: User
+) -> None:
     use_credits(account, 100)
-    _, secret = create_key(account=account, name="Server", actor=owner)
-    details = (
-        Client()
-        .post(
-            "/v1/validate",
-            {"email": "x"},
-            content_type="application/json",
-            headers={"Authorization": f"Bearer {secret}"},
-        )
-        .json()["error"]["details"]
-    )
+    details = caller.validate("x").json()["error"]["details"]
     for name, heading in (("top_up_url", "Buy credits"), ("upgrade_url", "Plans")):
         browser = Client()
         path = details[name].removeprefix("http://127.0.0.1:8000")

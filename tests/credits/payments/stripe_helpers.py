@@ -9,7 +9,7 @@ from django.test import Client
 from pytest_django import Settings
 
 from accounts.models import Account, User
-from credits.models import Order, Pack, Plan, Subscription, Wallet
+from credits.models import Order, Pack, Plan, Subscription
 from credits.orders import placement, quotes
 from credits.orders.buyers import Buyer
 from credits.payments import get_payment_method
@@ -68,11 +68,6 @@ def subscribe(stripe: FakeStripe, account: Account, plan: Plan) -> str:
     """Buy a plan, and return the id of its subscription at Stripe."""
     buy(stripe, account, plan)
     return get_subscription(account).provider_subscription
-
-
-def balance_and_debt(account: Account) -> tuple[int, int]:
-    wallet = Wallet.objects.get(account=account)
-    return wallet.balance, wallet.debt
 
 
 def get_subscription(account: Account) -> Subscription:

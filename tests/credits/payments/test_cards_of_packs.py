@@ -10,10 +10,9 @@ from credits.models import CARD_CONSENT, Order, Pack, SavedCard
 from credits.orders.buyers import last_buyer
 from credits.orders.quotes import quote
 from tests.conftest import signed_in
-from tests.credits.customers import order_form
+from tests.credits.customers import balance_and_debt, order_form
 from tests.credits.payments.stripe_helpers import (
     PlansByCode,
-    balance_and_debt,
     get_subscription,
     running,
     send_event,

@@ -16,10 +16,10 @@ from credits.payments.stripe_payloads import find_order_for_charge
 from credits.wallet.books import find_discrepancies
 from runtime.models import Mail
 from tests.conftest import signed_in
+from tests.credits.customers import balance_and_debt
 from tests.credits.payments.stripe_helpers import (
     WEBHOOK,
     PlansByCode,
-    balance_and_debt,
     buy,
     get_subscription,
     place_order,

@@ -12,9 +12,9 @@ from credits.plans import changes
 from credits.wallet.books import find_discrepancies
 from runtime.jobs.daily import run_daily
 from runtime.models import Mail
+from tests.credits.customers import balance_and_debt
 from tests.credits.payments.stripe_helpers import (
     PlansByCode,
-    balance_and_debt,
     buy,
     get_subscription,
     place_order,

@@ -9,11 +9,8 @@ from django.test import Client
 
 from accounts.models import Account, AuditEntry, User
 from credits.models import LedgerEntry, Order, Pack, Plan, Wallet
-from credits.orders.buyers import Buyer
-from credits.orders.fulfillment import fulfill_order
-from credits.orders.placement import place_order
-from credits.orders.quotes import quote
 from tests.conftest import make_user, signed_in
+from tests.credits.customers import pay, place_order
 from tests.support.staff_forms import post_confirmed
 
 pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
@@ -37,11 +34,6 @@ def support(db: None) -> Client:
     return signed_in(staff_in_group("Support"))
 
 
-@pytest.fixture
-def order(account: Account, owner: User, pack: Pack) -> Order:
-    return place_order(quote=quote(account, pack), buyer=Buyer("The Shop Ltd"), actor=owner)
-
-
 def admin_url(obj: Account | Order, slug: str = "change") -> str:
     return f"/admin/{obj._meta.app_label}/{obj._meta.model_name}/{obj.pk}/{slug}/"
 
@@ -51,6 +43,12 @@ def run_action(client: Client, obj: Account | Order, slug: str, **form: Any) -> 
     response = post_confirmed(client, admin_url(obj, slug), fields, follow=True)
     assert response.status_code == 200
     return " ".join(response.content.decode().split())
+
+
+def buy(account: Account, code: str) -> Order:
+    order = place_order(account, code)
+    pay(order)
+    return order
 
 
 def balance(account: Account) -> int:
@@ -72,17 +70,18 @@ def test_finance_grants_and_deducts_once_per_form(finance: Client, account: Acco
     ]
 
 
-@pytest.mark.parametrize("amount", ["0", "-5", "1.5", "ten", "", str(2**63), "1000000001"])
+@pytest.mark.parametrize(
+    ("amount", "reason"),
+    [
+        *((amount, "x") for amount in ("0", "-5", "1.5", "ten", "", str(2**63), "1000000001")),
+        ("5", " "),
+    ],
+)
 @pytest.mark.parametrize("slug", ["grant", "deduct"])
-def test_form_with_invalid_amount_shows_an_error_and_posts_nothing(
-    finance: Client, account: Account, slug: str, amount: str
+def test_invalid_amount_or_missing_reason_posts_nothing(
+    finance: Client, account: Account, slug: str, amount: str, reason: str
 ) -> None:
-    assert "errorlist" in run_action(finance, account, slug, amount=amount, reason="x")
-    assert balance(account) == 100
-
-
-def test_grant_needs_a_reason(finance: Client, account: Account) -> None:
-    assert "errorlist" in run_action(finance, account, "grant", amount="5", reason=" ")
+    assert "errorlist" in run_action(finance, account, slug, amount=amount, reason=reason)
     assert balance(account) == 100
 
 
@@ -208,19 +207,8 @@ def test_invalid_plan_shows_an_error_and_is_not_saved(
     assert Plan.objects.count() == 5
 
 
-def test_staff_must_refund_an_upgrade_before_its_month(
-    finance: Client, account: Account, owner: User
-) -> None:
-    base, upgrade = (
-        place_order(
-            quote=quote(account, Plan.objects.get(code=code)),
-            buyer=Buyer("The Shop Ltd"),
-            actor=owner,
-        )
-        for code in ("starter", "growth")
-        if _pay_all(account)
-    )
-    _pay_all(account)
+def test_staff_must_refund_an_upgrade_before_its_month(finance: Client, account: Account) -> None:
+    base, upgrade = (buy(account, code) for code in ("starter", "growth"))
     page = run_action(finance, base, "refund", amount="5", reason="By mistake")
     assert f"Refund {upgrade.number} first" in page
     for bought, reason in ((upgrade, "First"), (base, "Then")):
@@ -228,12 +216,6 @@ def test_staff_must_refund_an_upgrade_before_its_month(
         page = run_action(finance, bought, "refund", amount=amount, reason=reason)
         assert "Refunded INV-" in page
     assert balance(account) == 100
-
-
-def _pay_all(account: Account) -> bool:
-    for order in account.orders.pending():
-        fulfill_order(order=order)
-    return True
 
 
 def test_finance_cannot_change_plans(finance: Client, account: Account) -> None:
