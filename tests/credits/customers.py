@@ -18,10 +18,11 @@ def get_buyer(shop: Account) -> User:
     return shop.memberships.earliest("pk").user
 
 
-def place_order(shop: Account, item: Pack | str) -> Order:
+def place_order(shop: Account, item: Pack | str, form_token: str | None = None) -> Order:
     offered = quote(shop, plan(item) if isinstance(item, str) else item)
-    buyer = Buyer("The Shop Ltd")
-    return placement.place_order(quote=offered, buyer=buyer, actor=get_buyer(shop))
+    return placement.place_order(
+        quote=offered, buyer=Buyer("The Shop Ltd"), actor=get_buyer(shop), form_token=form_token
+    )
 
 
 def order_form(account: Account, item: Pack | str) -> dict[str, str]:

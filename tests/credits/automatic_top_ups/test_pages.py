@@ -20,62 +20,58 @@ from tests.credits.automatic_top_ups.helpers import (
 )
 from tests.servers.stripe import FakeStripe
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 
 PAGE, OFF = "/credits/automatic-top-up/", "/credits/automatic-top-up/off/"
+
+
+@pytest.fixture
+def shop(stripe: FakeStripe, account: Account) -> Account:
+    """Return an account with a card, and without automatic top-up."""
+    give_card(stripe, account)
+    return account
 
 
 def form(item: Pack, **changes: object) -> dict[str, object]:
     return {"threshold": "500", "pack": item.pk, "cap": "15.00", **changes}
 
 
-@pytest.mark.anywhere
 @pytest.mark.parametrize("role", [Role.OWNER, Role.ADMIN, Role.BILLING])
-def test_members_who_may_buy_switch_it_on_and_off(
-    stripe: FakeStripe, account: Account, pack: Pack, role: Role
-) -> None:
-    give_card(stripe, account)
-    browser = signed_in(make_member(account, role))
+def test_members_who_may_buy_switch_it_on_and_off(shop: Account, pack: Pack, role: Role) -> None:
+    browser = signed_in(make_member(shop, role))
     page = browser.post(PAGE, form(pack), follow=True).content.decode()
     assert "Automatic top-up is on." in page
     assert "Buys 1,000 credits for $5.00 when the balance falls below 500" in page
-    top_up = get_top_up(account)
+    top_up = get_top_up(shop)
     assert (top_up.is_on, top_up.threshold, top_up.cap_cents, top_up.currency) == (
         *(True, 500, 1_500),
         "USD",
     )
     browser.post(OFF)
-    assert not get_top_up(account).is_on
-    entries = account.audit_entries.order_by("-pk")[:2]
+    assert not get_top_up(shop).is_on
+    entries = shop.audit_entries.order_by("-pk")[:2]
     assert [entry.action for entry in entries] == ["top_up.switched_off", "top_up.switched_on"]
     assert entries[1].target == (
         "1,000 credits when the balance falls below 500, at most $15.00 per month"
     )
 
 
-@pytest.mark.anywhere
 @pytest.mark.parametrize("role", [Role.VIEWER, Role.DEVELOPER])
-def test_other_members_may_not_change_it(
-    stripe: FakeStripe, account: Account, pack: Pack, role: Role
-) -> None:
-    give_card(stripe, account)
-    browser = signed_in(make_member(account, role))
+def test_other_members_may_not_change_it(shop: Account, pack: Pack, role: Role) -> None:
+    browser = signed_in(make_member(shop, role))
     assert browser.post(PAGE, form(pack)).status_code == 403
     assert browser.post(OFF).status_code == 403
     assert not AutomaticTopUp.objects.exists()
 
 
-@pytest.mark.anywhere
-def test_change_is_recorded(stripe: FakeStripe, account: Account, owner: User, pack: Pack) -> None:
-    give_card(stripe, account)
-    switch_on_top_up(account)
+def test_change_is_recorded(shop: Account, owner: User, pack: Pack) -> None:
+    switch_on_top_up(shop)
     signed_in(owner).post(PAGE, form(pack, threshold="700"))
-    entry = account.audit_entries.latest("pk")
+    entry = shop.audit_entries.latest("pk")
     assert (entry.action, entry.actor) == ("top_up.changed", owner)
-    assert get_top_up(account).threshold == 700
+    assert get_top_up(shop).threshold == 700
 
 
-@pytest.mark.anywhere
 @pytest.mark.parametrize(
     ("changes", "error"),
     [
@@ -91,42 +87,33 @@ def test_change_is_recorded(stripe: FakeStripe, account: Account, owner: User, p
     ],
 )
 def test_invalid_settings_are_refused(
-    stripe: FakeStripe,
-    account: Account,
+    shop: Account,
     owner: User,
     pack: Pack,
     changes: dict[str, object],
     error: str,
 ) -> None:
-    give_card(stripe, account)
     page = signed_in(owner).post(PAGE, form(pack, **changes)).content.decode()
     assert error in page
     assert not AutomaticTopUp.objects.exists()
 
 
-@pytest.mark.anywhere
 def test_prices_and_cap_include_tax(
-    stripe: FakeStripe, account: Account, owner: User, pack: Pack, settings: Settings
+    shop: Account, owner: User, pack: Pack, settings: Settings
 ) -> None:
     settings.TAX_RATE = Decimal("0.2")
-    give_card(stripe, account)
     browser = signed_in(owner)
     assert "1,000 credits for $6.00" in browser.get(PAGE).content.decode()
     assert "The pack costs $6.00." in browser.post(PAGE, form(pack, cap="5.99")).content.decode()
 
 
-@pytest.mark.anywhere
-def test_withdrawn_pack_is_not_offered(
-    stripe: FakeStripe, account: Account, owner: User, pack: Pack
-) -> None:
-    give_card(stripe, account)
+def test_withdrawn_pack_is_not_offered(shop: Account, owner: User, pack: Pack) -> None:
     Pack.objects.filter(pk=pack.pk).update(is_offered=False)
     browser = signed_in(owner)
     assert "1,000 credits for" not in browser.get(PAGE).content.decode()
     assert "Select a valid choice" in browser.post(PAGE, form(pack)).content.decode()
 
 
-@pytest.mark.anywhere
 def test_page_without_a_card_asks_for_one(
     stripe: FakeStripe, account: Account, owner: User
 ) -> None:
@@ -135,23 +122,19 @@ def test_page_without_a_card_asks_for_one(
     assert "Save a card first." in response.content.decode()
 
 
-@pytest.mark.anywhere
-def test_staff_see_settings_and_attempts(stripe: FakeStripe, account: Account, staff: User) -> None:
-    give_card(stripe, account)
-    switch_on_top_up(account)
+def test_staff_see_settings_and_attempts(stripe: FakeStripe, shop: Account, staff: User) -> None:
+    switch_on_top_up(shop)
     stripe.decline = "expired_card"
     run_worker()
-    page = signed_in(staff).get(reverse("admin:show-usage", args=[account.public_id]))
+    page = signed_in(staff).get(reverse("admin:show-usage", args=[shop.public_id]))
     text = page.content.decode()
     for part in ("Automatic top-up", "Visa ending in 4242", "$15.00", "Failed: expired_card"):
         assert part in text
 
 
-@pytest.mark.anywhere
-def test_export_contains_card_and_settings(stripe: FakeStripe, account: Account) -> None:
-    give_card(stripe, account)
-    switch_on_top_up(account)
-    billing = export_billing(account=account)
+def test_export_contains_card_and_settings(shop: Account) -> None:
+    switch_on_top_up(shop)
+    billing = export_billing(account=shop)
     assert billing["saved_card"] == {
         "brand": "Visa",
         "last_four": "4242",
@@ -166,12 +149,10 @@ def test_export_contains_card_and_settings(stripe: FakeStripe, account: Account)
     }
 
 
-@pytest.mark.anywhere
 def test_order_that_is_being_paid_is_not_listed_as_unpaid(
-    stripe: FakeStripe, account: Account, owner: User
+    stripe: FakeStripe, shop: Account, owner: User
 ) -> None:
-    give_card(stripe, account)
-    switch_on_top_up(account)
+    switch_on_top_up(shop)
     stripe.is_down = True
     run_worker()
     assert "Unpaid orders" not in signed_in(owner).get("/credits/").content.decode()

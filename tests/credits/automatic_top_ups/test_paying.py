@@ -83,17 +83,14 @@ def test_switching_off_and_on_places_no_order_sooner(stripe: FakeStripe, shop: A
     assert order_states(shop) == ["paid"]
 
 
-@pytest.mark.parametrize("column", ["suspended_at", "closed_at"])
-def test_suspended_or_closed_account_buys_nothing(
+@pytest.mark.parametrize("column", ["suspended_at", "closed_at", "is_on"])
+def test_suspended_or_closed_account_or_switched_off_top_up_buys_nothing(
     stripe: FakeStripe, shop: Account, column: str
 ) -> None:
-    Account.objects.filter(pk=shop.pk).update(**{column: timezone.now()})
-    run_worker()
-    assert order_states(shop) == []
-
-
-def test_switched_off_top_up_buys_nothing(stripe: FakeStripe, shop: Account) -> None:
-    AutomaticTopUp.objects.update(is_on=False)
+    if column == "is_on":
+        AutomaticTopUp.objects.update(is_on=False)
+    else:
+        Account.objects.filter(pk=shop.pk).update(**{column: timezone.now()})
     run_worker()
     assert order_states(shop) == []
 

@@ -4,10 +4,8 @@ There are never two orders at a time, never two within 10 minutes, and never mor
 """
 
 import random
-from collections.abc import Iterator
 
 import pytest
-from pytest_django import Settings
 
 from accounts.models import Account
 from accounts.services import open_account, run_email_confirmed_hooks
@@ -31,20 +29,12 @@ from tests.credits.automatic_top_ups.helpers import (
     switch_on_top_up,
 )
 from tests.credits.payments.stripe_helpers import send_event
-from tests.servers.stripe import SECRET_KEY, WEBHOOK_SECRET, FakeStripe, fake_stripe
+from tests.servers.stripe import FakeStripe
 from tests.support.fresh_database import run_concurrently
 
 pytestmark = pytest.mark.usefixtures("fresh_database")
 
 WORKERS = 4
-
-
-@pytest.fixture
-def stripe(settings: Settings) -> Iterator[FakeStripe]:
-    with fake_stripe() as running:
-        settings.STRIPE_SECRET_KEY, settings.STRIPE_WEBHOOK_SECRET = SECRET_KEY, WEBHOOK_SECRET
-        settings.STRIPE_API_URL = running.url
-        yield running
 
 
 @pytest.fixture

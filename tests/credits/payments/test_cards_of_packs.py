@@ -64,6 +64,8 @@ def test_card_that_pays_for_a_pack_is_saved(
     order = order_pack(owner, account, pack, save_card="on")
     entry = account.audit_entries.get(action="card.agreed")
     assert (entry.actor, entry.target) == (owner, CARD_CONSENT)
+    page = signed_in(owner).get(f"/credits/orders/{order.public_id}/").content.decode()
+    assert "We'll save your card when you pay." in page
     session = stripe.find_session(order.public_id)
     customer = get_subscription(account).provider_customer
     assert customer
@@ -80,14 +82,6 @@ def test_card_that_pays_for_a_pack_is_saved(
     assert balance_and_debt(account) == (1_100, 0)
     page = signed_in(owner).get("/credits/").content.decode()
     assert "Visa ending in 4242" in page
-
-
-def test_order_page_says_that_the_card_will_be_saved(
-    stripe: FakeStripe, account: Account, owner: User, pack: Pack
-) -> None:
-    order = order_pack(owner, account, pack, save_card="on")
-    page = signed_in(owner).get(f"/credits/orders/{order.public_id}/").content.decode()
-    assert "We'll save your card when you pay." in page
 
 
 def test_consent_is_recorded_once_for_a_form_that_is_sent_twice(

@@ -73,14 +73,12 @@ def submit_grant(client: Client, account: Account, amount: int) -> str:
     return " ".join(post_confirmed(client, path, form, follow=True).content.decode().split())
 
 
-@pytest.mark.django_db
 def test_grant_within_the_limit_takes_effect_immediately(account: Account, requester: User) -> None:
     page = submit_grant(signed_in(requester), account, LIMIT)
     assert "Granted 1,000 credits. The balance is 1,100." in page
     assert StaffGrant.objects.get().state == GrantState.WITHIN_LIMIT
 
 
-@pytest.mark.django_db
 def test_grant_above_the_limit_waits_until_another_person_confirms_it(
     account: Account, requester: User, second: User
 ) -> None:
@@ -98,7 +96,6 @@ def test_grant_above_the_limit_waits_until_another_person_confirms_it(
     assert not list(find_discrepancies())
 
 
-@pytest.mark.django_db
 def test_requester_can_only_withdraw(account: Account, requester: User) -> None:
     grant, client = request(account, requester, LIMIT + 1), signed_in(requester)
     for slug in ("confirm", "reject"):
@@ -113,7 +110,6 @@ def test_requester_can_only_withdraw(account: Account, requester: User) -> None:
     assert balance(account) == 100
 
 
-@pytest.mark.django_db
 def test_superuser_needs_a_second_person_too(account: Account) -> None:
     superuser = make_user("superuser@service.example", is_staff=True, is_superuser=True)
     assert superuser.has_perm("credits.grant_credits")
@@ -123,7 +119,6 @@ def test_superuser_needs_a_second_person_too(account: Account) -> None:
     assert balance(account) == 100
 
 
-@pytest.mark.django_db
 def test_second_person_rejects_or_confirms_and_does_not_withdraw(
     account: Account, requester: User, second: User
 ) -> None:
@@ -139,7 +134,6 @@ def test_second_person_rejects_or_confirms_and_does_not_withdraw(
     assert balance(account) == 100
 
 
-@pytest.mark.django_db
 def test_member_of_the_account_cannot_confirm_or_reject(
     account: Account, requester: User, second: User
 ) -> None:
@@ -151,7 +145,6 @@ def test_member_of_the_account_cannot_confirm_or_reject(
     assert grant.is_pending
 
 
-@pytest.mark.django_db
 def test_staff_who_cannot_grant_cannot_confirm(account: Account, requester: User) -> None:
     support = make_user("support@service.example", is_staff=True)
     support.groups.add(Group.objects.get(name="Support"))
@@ -161,7 +154,6 @@ def test_staff_who_cannot_grant_cannot_confirm(account: Account, requester: User
         assert client.post(f"/admin/credits/staffgrant/{grant.pk}/{slug}/").status_code == 403
 
 
-@pytest.mark.django_db
 def test_many_small_grants_over_all_accounts_count_as_one_large_grant(
     account: Account, stranger: User, requester: User, second: User
 ) -> None:
@@ -174,7 +166,6 @@ def test_many_small_grants_over_all_accounts_count_as_one_large_grant(
         assert not request(account, requester, LIMIT).is_pending
 
 
-@pytest.mark.django_db
 def test_confirmed_grant_does_not_count_toward_the_limit(
     account: Account, requester: User, second: User
 ) -> None:
@@ -185,7 +176,6 @@ def test_confirmed_grant_does_not_count_toward_the_limit(
     assert not request(account, second, LIMIT).is_pending
 
 
-@pytest.mark.django_db
 def test_changed_email_address_does_not_reset_the_limit(account: Account, requester: User) -> None:
     request(account, requester, LIMIT)
     requester.email = "renamed@service.example"
@@ -193,7 +183,6 @@ def test_changed_email_address_does_not_reset_the_limit(account: Account, reques
     assert request(account, requester, 1).is_pending
 
 
-@pytest.mark.django_db
 def test_grant_form_submitted_again_is_requested_once(account: Account, requester: User) -> None:
     client = signed_in(requester)
     submit_grant(client, account, LIMIT + 1)
@@ -203,7 +192,6 @@ def test_grant_form_submitted_again_is_requested_once(account: Account, requeste
     assert balance(account) == 100
 
 
-@pytest.mark.django_db
 def test_each_step_is_in_the_audit_log_and_the_customer_sees_only_the_grant(
     account: Account, requester: User, second: User
 ) -> None:
@@ -225,7 +213,6 @@ def test_each_step_is_in_the_audit_log_and_the_customer_sees_only_the_grant(
     ]
 
 
-@pytest.mark.django_db
 @pytest.mark.parametrize(
     "change",
     [
@@ -247,7 +234,6 @@ def test_database_refuses_an_invalid_grant(
         StaffGrant.objects.filter(pk=grant.pk).update(**change)
 
 
-@pytest.mark.django_db
 def test_front_page_lists_pending_grants_oldest_first(
     account: Account, requester: User, second: User
 ) -> None:
@@ -263,7 +249,6 @@ def test_front_page_lists_pending_grants_oldest_first(
     assert requester.email in panel
 
 
-@pytest.mark.django_db
 def test_request_by_an_erased_user_can_only_be_rejected(account: Account, second: User) -> None:
     requester = make_user("requester@service.example", is_staff=True)
     own = open_account(user=requester)

@@ -15,16 +15,15 @@ from accounts.services import open_account, run_email_confirmed_hooks
 from apikeys.models import ApiKey
 from apikeys.services import create_key
 from credits import services
-from credits.models import Hold, LedgerEntry, Order, Pack, Plan, Wallet
-from credits.orders import fulfillment, placement, quotes, refunds
-from credits.orders.buyers import Buyer
+from credits.models import Hold, LedgerEntry, Order, Pack, Wallet
+from credits.orders import fulfillment, refunds
 from credits.payments import get_payment_method
 from credits.wallet.books import find_discrepancies
 from credits.wallet.charges import Charge, InsufficientCredits
 from credits.wallet.holds import HoldEnded, charge_hold, hold_credits
 from runtime.models import Mail
 from tests.conftest import make_user, signed_in_by_form
-from tests.credits.customers import order_form
+from tests.credits.customers import order_form, place_order
 from tests.servers.stripe import SECRET_KEY, WEBHOOK_SECRET, fake_stripe, sign
 from tests.support.api_client import ApiClient
 from tests.support.fresh_database import run_concurrently
@@ -63,12 +62,6 @@ def get_wallet(account: Account) -> Wallet:
 
 def count_emails(subject: str) -> int:
     return Mail.objects.filter(subject__contains=subject).count()
-
-
-def place_order(shop: Account, buyer: User, item: Pack | Plan, token: str | None = None) -> Order:
-    return placement.place_order(
-        quote=quotes.quote(shop, item), buyer=Buyer("The Shop Ltd"), actor=buyer, form_token=token
-    )
 
 
 def test_one_of_50_concurrent_requests_gets_the_last_credit(shop: Account, secret: str) -> None:
@@ -157,13 +150,13 @@ def test_staff_form_submitted_20_times_grants_once(shop: Account) -> None:
 
 def test_order_form_submitted_10_times_places_one_order(shop: Account, buyer: User) -> None:
     pack = Pack.objects.earliest("credits")
-    order_ids = run_concurrently(10, lambda _: place_order(shop, buyer, pack, "y" * 32).pk)
+    order_ids = run_concurrently(10, lambda _: place_order(shop, pack, "y" * 32).pk)
     assert len(set(order_ids)) == 1
     assert Order.objects.get().invoice_number == 1
 
 
 def test_order_marked_paid_10_times_grants_once(shop: Account, buyer: User) -> None:
-    order = place_order(shop, buyer, Pack.objects.earliest("credits"))
+    order = place_order(shop, Pack.objects.earliest("credits"))
     fulfilled = run_concurrently(
         10, lambda _: fulfillment.fulfill_order(order=Order.objects.get(pk=order.pk))
     )
@@ -173,7 +166,7 @@ def test_order_marked_paid_10_times_grants_once(shop: Account, buyer: User) -> N
 
 
 def test_refund_recorded_10_times_deducts_once(shop: Account, buyer: User) -> None:
-    order = place_order(shop, buyer, Pack.objects.earliest("credits"))
+    order = place_order(shop, Pack.objects.earliest("credits"))
     fulfillment.fulfill_order(order=order)
     refunded = run_concurrently(
         10, lambda _: refunds.refund_order(order=Order.objects.get(pk=order.pk))
@@ -184,7 +177,7 @@ def test_refund_recorded_10_times_deducts_once(shop: Account, buyer: User) -> No
 
 
 def test_partial_refund_submitted_10_times_is_made_once(shop: Account, buyer: User) -> None:
-    order = place_order(shop, buyer, Pack.objects.earliest("credits"))
+    order = place_order(shop, Pack.objects.earliest("credits"))
     fulfillment.fulfill_order(order=order)
     order.refresh_from_db()
     copies = [Order.objects.get(pk=order.pk) for _ in range(10)]
@@ -198,7 +191,7 @@ def test_partial_refund_submitted_10_times_is_made_once(shop: Account, buyer: Us
 
 def test_concurrent_invoices_use_every_number_once(shop: Account, buyer: User) -> None:
     packs = list(Pack.objects.all())
-    numbers = run_concurrently(8, lambda n: place_order(shop, buyer, packs[n % 4]).invoice_number)
+    numbers = run_concurrently(8, lambda n: place_order(shop, packs[n % 4]).invoice_number)
     assert sorted(numbers) == list(range(1, 9))
     assert not list(find_discrepancies())
 
@@ -219,7 +212,7 @@ def test_stripe_event_received_10_times_concurrently_grants_once(
     with fake_stripe() as stripe:
         settings.STRIPE_SECRET_KEY, settings.STRIPE_WEBHOOK_SECRET = SECRET_KEY, WEBHOOK_SECRET
         settings.STRIPE_API_URL = stripe.url
-        order = place_order(shop, buyer, Pack.objects.earliest("credits"))
+        order = place_order(shop, Pack.objects.earliest("credits"))
         get_payment_method(order).begin(order)
         payload = json.dumps(stripe.pay(stripe.find_session(order.public_id))).encode()
 
