@@ -9,7 +9,6 @@ from django.test import Client
 from accounts.models import Account, AuditEntry, User
 from apikeys import services
 from apikeys.credit_limits import CreditUse
-from apikeys.emails import describe_access
 from apikeys.models import ApiKey
 from credits.wallet.charges import Charge, charge_account
 from runtime.models import Mail
@@ -23,37 +22,34 @@ def charge(key: ApiKey, cost: int) -> None:
     charge_account(Charge(key.account, key, "risky", cost, 5, validations=cost))
 
 
-class TestDescriptions:
-    def test_use_and_reset_are_one_sentence(self) -> None:
-        use = CreditUse(limit=5_000, charged=1_240, held=0, month=NOVEMBER)
-        assert use.summary == (
-            "1,240 of 5,000 credits used in November; resets on December 1 (UTC)"
-        )
-        assert (use.used, use.remaining, use.percent) == (1_240, 3_760, 24)
-
-    def test_held_credits_are_named(self) -> None:
-        use = CreditUse(limit=5_000, charged=1_000, held=240, month=NOVEMBER)
-        assert use.amount == (
-            "1,240 of 5,000 credits used in November (240 of them held for work in progress)"
-        )
-
-    def test_limit_of_one_credit_is_singular(self) -> None:
-        assert CreditUse(1, 0, 0, NOVEMBER).amount == "0 of 1 credit used in November"
-
-    def test_use_above_a_lowered_limit_is_full(self) -> None:
-        use = CreditUse(limit=10, charged=25, held=0, month=NOVEMBER)
-        assert (use.remaining, use.percent) == (0, 100)
-
-    def test_year_ends_in_january(self) -> None:
-        use = CreditUse(limit=10, charged=0, held=0, month=date(2026, 12, 1))
-        assert use.reset == "resets on January 1 (UTC)"
-
-    def test_email_about_a_change_names_the_limit(self) -> None:
-        key = ApiKey(account=Account(requests_per_minute=60), credits_per_month=5_000)
-        assert describe_access(key) == (
-            "It can now be used from anywhere, for 60 requests per minute and 5,000 credits per "
-            "month. It has full access."
-        )
+@pytest.mark.parametrize(
+    ("use", "amount", "reset", "numbers"),
+    [
+        (
+            CreditUse(5_000, 1_240, 0, NOVEMBER),
+            "1,240 of 5,000 credits used in November",
+            "resets on December 1 (UTC)",
+            (3_760, 24),
+        ),
+        (
+            CreditUse(5_000, 1_000, 240, date(2026, 12, 1)),
+            "1,240 of 5,000 credits used in December (240 of them held for work in progress)",
+            "resets on January 1 (UTC)",
+            (3_760, 24),
+        ),
+        (
+            CreditUse(1, 25, 0, NOVEMBER),
+            "25 of 1 credit used in November",
+            "resets on December 1 (UTC)",
+            (0, 100),
+        ),
+    ],
+)
+def test_use_and_reset_are_described(
+    use: CreditUse, amount: str, reset: str, numbers: tuple[int, int]
+) -> None:
+    assert (use.amount, use.reset) == (amount, reset)
+    assert (use.remaining, use.percent) == numbers
 
 
 @pytest.mark.django_db

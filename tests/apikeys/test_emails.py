@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 
 from accounts.models import Account
-from apikeys.emails import describe_access, describe_need, describe_old_key
+from apikeys.emails import describe_need, describe_old_key
 from apikeys.models import ApiKey
 
 MOMENT = datetime(2026, 11, 3, 9, 5, tzinfo=UTC)
@@ -12,17 +12,6 @@ MOMENT = datetime(2026, 11, 3, 9, 5, tzinfo=UTC)
 def make_key(**fields: object) -> ApiKey:
     account = Account(requests_per_minute=1_200)
     return ApiKey(account=account, first_four="Ab1c", last_four="9xYz", **fields)
-
-
-def test_access_of_a_key_is_described() -> None:
-    sentence = "It can now be used from anywhere, for 1,200 requests per minute."
-    assert describe_access(make_key()) == f"{sentence} It has full access."
-    networks = ["203.0.113.0/24", "2001:db8::/32"]
-    key = make_key(scopes="lists:read usage:read", allowed_networks=networks)
-    assert describe_access(key) == (
-        "It can now be used only from 203.0.113.0/24, 2001:db8::/32, for 1,200 requests per "
-        "minute. It has these scopes: lists:read, usage:read."
-    )
 
 
 def test_old_key_is_described_until_it_no_longer_works() -> None:

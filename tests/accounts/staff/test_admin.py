@@ -5,7 +5,6 @@ import time_machine
 from allauth.mfa.models import Authenticator
 from django.contrib import admin
 from django.test import Client
-from django.urls import reverse
 from django.utils import timezone
 from pytest_django import Settings
 
@@ -30,8 +29,6 @@ _INLINES = ("memberships", "wallet", "subscription", "orders", "ledger")
 EMPTY_INLINES = {
     f"{name}-{count}_FORMS": "0" for name in _INLINES for count in ("TOTAL", "INITIAL")
 }
-
-MODELS = [model for model in admin.site._registry if model._meta.app_label == "accounts"]
 
 
 def run_admin_action(client: Client, account: Account, action: str) -> int:
@@ -115,26 +112,15 @@ def test_second_factor_prompt_of_the_admin_never_redirects_off_site(
     assert "evil.example" not in after.headers["Location"]
 
 
-@pytest.mark.parametrize("model", MODELS, ids=lambda model: model.__name__)
-def test_each_list_opens_searches_and_shows_a_row(model: type, staff: User, owner: User) -> None:
-    outbox.queue_mail(to=owner.email, subject="Hello", text="secret-code", html="secret-code")
-    client = signed_in(staff)
-    name = f"admin:accounts_{model.__name__.lower()}"
-    assert client.get(reverse(f"{name}_changelist"), {"q": "shop"}).status_code == 200
-    first = model._default_manager.first()  # type: ignore[attr-defined]
-    if first is not None:
-        page = client.get(reverse(f"{name}_change", args=[first.pk]))
-        assert page.status_code == 200
-        assert b"secret-code" not in page.content
-
-
 @pytest.mark.parametrize("search", ["The Shop", "owner@shop.example", "acc_"])
-def test_account_is_found_by_name_id_and_member_address(
-    search: str, staff: User, account: Account
-) -> None:
+def test_each_list_can_be_searched(search: str, staff: User, account: Account) -> None:
     search = account.public_id if search == "acc_" else search
-    page = signed_in(staff).get("/admin/accounts/account/", {"q": search})
-    assert account.public_id.encode() in page.content
+    client = signed_in(staff)
+    for model in admin.site._registry:
+        if model._meta.app_label == "accounts":
+            page = client.get(f"/admin/accounts/{model._meta.model_name}/", {"q": search})
+            assert page.status_code == 200, model
+            assert model is not Account or account.public_id in page.content.decode()
 
 
 def test_support_can_view_suspend_and_lift_suspensions(account: Account) -> None:

@@ -7,21 +7,17 @@ from django.utils import timezone
 
 from accounts.models import Account, User
 from credits.models import Order, Pack
-from credits.orders.buyers import Buyer
-from credits.orders.fulfillment import fulfill_order
-from credits.orders.placement import place_order
-from credits.orders.quotes import quote
 from tests.accounts.staff.staff_pages import visible_text
 from tests.conftest import signed_in
+from tests.credits.customers import pay, place_order
 
 pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 
 
 @pytest.fixture
-def order(account: Account, owner: User, db: None) -> Order:
-    pack = Pack.objects.get(credits=10_000)
-    order = place_order(quote=quote(account, pack), buyer=Buyer("The Shop Ltd"), actor=owner)
-    fulfill_order(order=order)
+def order(account: Account) -> Order:
+    order = place_order(account, Pack.objects.get(credits=10_000))
+    pay(order)
     return order
 
 

@@ -13,12 +13,10 @@ from accounts.staff import panels
 from apikeys import crypto
 from apikeys.models import ApiKey
 from credits.models import Order, Pack
-from credits.orders.buyers import Buyer
-from credits.orders.placement import place_order
-from credits.orders.quotes import quote
 from credits.wallet.holds import hold_credits
 from tests.accounts.staff.staff_pages import client_in_group, remove_group_permission, visible_text
 from tests.conftest import make_user, signed_in
+from tests.credits.customers import place_order
 from validation.ids import new_batch_id
 from validation.models import LogEntry
 
@@ -34,9 +32,8 @@ def staff_client(staff: User) -> Client:
 
 
 @pytest.fixture
-def order(account: Account, owner: User) -> Order:
-    pack = Pack.objects.earliest("credits")
-    return place_order(quote=quote(account, pack), buyer=Buyer("The Shop Ltd"), actor=owner)
+def order(account: Account) -> Order:
+    return place_order(account, Pack.objects.earliest("credits"))
 
 
 def search(client: Client, text: str) -> Any:
@@ -80,18 +77,13 @@ def test_part_of_a_name_lists_similar_accounts_and_users(
     assert "Elsewhere" not in result_text
 
 
-def test_two_accounts_with_one_name_are_both_listed(
-    staff_client: Client, account: Account, stranger: User
-) -> None:
-    open_account(user=stranger, name="The Shop")
-    assert results(staff_client, "The Shop").count("The Shop acc_") == 2
-
-
 def test_exact_match_comes_before_similar_ones(staff_client: Client, account: Account) -> None:
     for number in range(12):
         user = make_user(f"a{number}-owner@shop.example")
         open_account(user=user, name=f"At The Shop {number}")
     assert_redirects_to(search(staff_client, "The Shop"), account)
+    open_account(user=user, name="The Shop")
+    assert results(staff_client, "The Shop").count("The Shop acc_") == 2
     assert_redirects_to(
         search(staff_client, "owner@shop.example"), User.objects.get(email="owner@shop.example")
     )
@@ -182,12 +174,14 @@ def test_query_is_escaped(staff_client: Client) -> None:
     assert "&lt;b&gt;x" in search(staff_client, "<b>x").content.decode()
 
 
-@pytest.mark.parametrize("query", ["{}", " {} ", "Authorization: Bearer {}", "SVC_API_KEY='{}'"])
+@pytest.mark.parametrize(
+    "query", ["{}", " {} ", "Authorization: Bearer {}", "SVC_API_KEY='{}'", "{tail}"]
+)
 def test_pasted_key_leads_to_its_page_and_is_never_shown(
     staff_client: Client, key: ApiKey, secret: str, query: str
 ) -> None:
     with CaptureQueriesContext(connection) as queries:
-        response = search(staff_client, query.format(secret))
+        response = search(staff_client, query.format(secret, tail=secret[len(crypto.PREFIX) :]))
     assert_redirects_to(response, key)
     assert secret[len(crypto.PREFIX) :] not in response["Location"]
     # psycopg reports no text for prepared statements; these contain no values.
@@ -196,10 +190,6 @@ def test_pasted_key_leads_to_its_page_and_is_never_shown(
     page = staff_client.get(response["Location"]).content.decode()
     assert key.display in page
     assert secret not in page
-
-
-def test_key_without_its_prefix_is_found(staff_client: Client, key: ApiKey, secret: str) -> None:
-    assert_redirects_to(search(staff_client, secret.removeprefix(crypto.PREFIX)), key)
 
 
 def test_unknown_key_is_not_shown(staff_client: Client, key: ApiKey) -> None:

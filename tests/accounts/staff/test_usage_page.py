@@ -11,9 +11,6 @@ from django.utils import timezone
 from accounts.models import Account, User
 from apikeys.models import ApiKey, RefusalHour
 from credits.models import Pack
-from credits.orders.buyers import Buyer
-from credits.orders.placement import place_order
-from credits.orders.quotes import quote
 from credits.wallet.charges import Charge, charge_account, record_usage
 from tests.accounts.staff.staff_pages import (
     client_in_group,
@@ -22,6 +19,7 @@ from tests.accounts.staff.staff_pages import (
     visible_text,
 )
 from tests.conftest import make_user, signed_in
+from tests.credits.customers import place_order
 from tests.support.frozen_minute import freeze_time_but_not_processes
 from validation.models import LogEntry
 
@@ -33,7 +31,7 @@ VIEWED = "account.looked_at_by_staff"
 
 
 @pytest.fixture
-def busy(account: Account, owner: User, key: ApiKey) -> Account:
+def busy(account: Account, key: ApiKey) -> Account:
     charge_account(Charge(account=account, key=key, verdict="deliverable", cost=3, duration_ms=20))
     charge_account(Charge(account=account, key=None, verdict="risky", cost=1, duration_ms=20))
     record_usage(
@@ -60,8 +58,7 @@ def busy(account: Account, owner: User, key: ApiKey) -> Account:
             cost=1,
             duration_ms=14,
         )
-    pack = Pack.objects.earliest("credits")
-    place_order(quote=quote(account, pack), buyer=Buyer("The Shop Ltd"), actor=owner)
+    place_order(account, Pack.objects.earliest("credits"))
     return account
 
 
@@ -124,16 +121,6 @@ def test_every_link_of_the_usage_page_works(busy: Account) -> None:
 def test_requests_of_other_accounts_are_not_shown(busy: Account, stranger: User) -> None:
     other = Account.objects.get(memberships__user=stranger)
     assert "req_number" not in view_usage(client_in_group("Support"), other)
-
-
-@pytest.mark.anywhere
-def test_account_page_links_to_the_usage_page(busy: Account) -> None:
-    page = (
-        client_in_group("Support")
-        .get(f"/admin/accounts/account/{busy.pk}/change/")
-        .content.decode()
-    )
-    assert f'<a href="{usage_url(busy)}">Usage and requests</a>' in page
 
 
 @pytest.mark.anywhere

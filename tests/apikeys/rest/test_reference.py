@@ -86,12 +86,6 @@ def test_reference_lists_every_field_of_a_result(caller: ApiClient) -> None:
     assert "<code>syntax_error.code</code>" in page
 
 
-def test_reference_lists_the_query_parameters() -> None:
-    page = Client().get("/docs/api/account/").content.decode()
-    for name in ("from", "to", "key"):
-        assert f"<code>{name}</code>" in page
-
-
 def test_reference_shows_readable_types() -> None:
     validate = next(o for o in reference.operations() if o.path == "/v1/validate")
     types = {field.path: field.kind for field in validate.result}

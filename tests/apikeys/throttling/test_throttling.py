@@ -4,7 +4,6 @@ import time
 
 import pytest
 import time_machine
-from django.conf import settings as django_settings
 from django.http import HttpRequest
 from pytest_django import Settings
 
@@ -246,8 +245,3 @@ def test_window_that_ends_during_the_count_has_a_second_left(
     monkeypatch.setattr(limits, "get_usage", lambda *_, **__: ended)
     request = ApiClient().client.get("/").wsgi_request
     assert limits.consume(request, Bucket("account", "acc_1", "acc_1", 2)).seconds_left == 1
-
-
-def test_counters_are_shared_by_all_processes() -> None:
-    backend = django_settings.CACHES[django_settings.RATELIMIT_USE_CACHE]["BACKEND"]
-    assert backend == "runtime.cache.sqlite.SQLiteCounters"
