@@ -1,6 +1,5 @@
 """An invitation is valid as long as its inviter may still assign its role."""
 
-import re
 from collections.abc import Callable
 
 import pytest
@@ -10,9 +9,9 @@ from accounts import team
 from accounts.models import Account, AuditEntry, Invitation, Membership, User
 from accounts.roles import Role
 from accounts.services import open_account
-from runtime.models import Mail
 from tests.conftest import PASSWORD, make_member, make_user
 from tests.support.fresh_database import run_concurrently
+from tests.support.received_email import path_in_email
 
 INVITED = "new@shop.example"
 
@@ -24,12 +23,6 @@ def admin(account: Account) -> User:
 
 def invite(account: Account, actor: User, role: Role, email: str = INVITED) -> Invitation:
     return team.invite_member(account=account, email=email, role=role, actor=actor)
-
-
-def link_in_email() -> str:
-    match = re.search(r"/accounts/invitations/\S+", Mail.objects.latest("pk").text)
-    assert match
-    return match[0]
 
 
 def remove(membership: Membership, owner: User) -> None:
@@ -51,7 +44,7 @@ def test_removed_or_demoted_inviter_loses_their_pending_invitations(
 ) -> None:
     invite(account, owner, Role.VIEWER, "invited.by.owner@shop.example")
     invite(account, admin, Role.VIEWER)
-    path = link_in_email()
+    path = path_in_email("/accounts/invitations/")
     change(account.memberships.get(user=admin), owner)
     remaining = Invitation.objects.pending().get()
     assert remaining.email == "invited.by.owner@shop.example"
@@ -106,7 +99,7 @@ def test_invitation_is_checked_again_when_it_is_used(
 ) -> None:
     """Staff and erasure change users without withdrawing their invitations."""
     invitation = invite(account, admin, Role.DEVELOPER)
-    path = link_in_email()
+    path = path_in_email("/accounts/invitations/")
     browser = Client()
     browser.get(path)
     change(admin)

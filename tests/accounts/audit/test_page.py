@@ -67,11 +67,6 @@ def test_entry_shows_time_actor_action_target_and_address(
     assert "<strong>key.created" not in shown
 
 
-def test_markup_in_an_entry_is_escaped(browser: Client, account: Account, owner: User) -> None:
-    add_entry(account, owner, "key.created", target="<script>alert(1)</script>")
-    assert "<script>alert" not in page(browser)
-
-
 def test_staff_are_shown_as_our_support_without_an_address(
     browser: Client, account: Account, staff: User
 ) -> None:
@@ -214,9 +209,7 @@ def test_only_owners_and_admins_see_the_audit_log(role: Role, account: Account) 
     is_allowed = role in {Role.OWNER, Role.ADMIN}
     for start in ("/validation/", "/accounts/security/"):
         assert (f'href="{PAGE}"' in client.get(start).content.decode()) == is_allowed
-    response = client.get(PAGE)
-    assert response.status_code == (200 if is_allowed else 403)
-    assert is_allowed or b"Ask an owner or admin." in response.content
+    assert client.get(PAGE).status_code == (200 if is_allowed else 403)
 
 
 def test_export_contains_the_filtered_entries_and_is_recorded(
@@ -259,8 +252,3 @@ def test_export_reads_entries_in_batches(
     with django_assert_max_num_queries(20):
         lines = exported(browser, what="keys")[1:]
     assert sorted(int(line[3]) for line in lines) == list(range(35))
-
-
-def test_get_request_for_the_export_is_redirected(browser: Client, account: Account) -> None:
-    assert browser.get(EXPORT).headers["Location"] == PAGE
-    assert not account.audit_entries.filter(action="audit.exported").exists()

@@ -11,7 +11,7 @@ from pytest_django import Settings
 from accounts.models import Account, AuditEntry, Membership, User
 from accounts.roles import Role
 from tests.conftest import PASSWORD, signed_in_by_form
-from tests.site.actions.sign_in import code_in_email
+from tests.support.received_email import code_in_email
 
 pytestmark = pytest.mark.django_db
 
@@ -39,15 +39,33 @@ def test_sign_out_and_password_change_are_recorded(account: Account, owner: User
     assert {"user.password_changed", "user.signed_out"} <= set(recorded_actions(account))
 
 
+@pytest.mark.parametrize(
+    ("path", "form"),
+    [
+        ("profile/", {"name": "Another"}),
+        (
+            "password/change/",
+            {
+                "oldpassword": PASSWORD,
+                **dict.fromkeys(("password1", "password2"), "a new long one"),
+            },
+        ),
+    ],
+)
 def test_failing_entry_rolls_back_the_action(
-    account: Account, owner: User, monkeypatch: pytest.MonkeyPatch
+    account: Account,
+    owner: User,
+    monkeypatch: pytest.MonkeyPatch,
+    path: str,
+    form: dict[str, str],
 ) -> None:
     client = signed_in_by_form(owner)
     client.raise_request_exception = False
     monkeypatch.setattr(AuditEntry, "save", refuse)
-    assert client.post("/accounts/profile/", {"name": "Another"}).status_code == 500
+    assert client.post(f"/accounts/{path}", form).status_code == 500
     owner.refresh_from_db()
     assert owner.name == "Olive Owner"
+    assert owner.check_password(PASSWORD)
 
 
 def refuse(*_: object, **__: object) -> None:
@@ -92,12 +110,9 @@ def test_wrong_password_for_an_unknown_address_is_not_recorded(
     assert AuditEntry.objects.count() == before
 
 
-def test_sign_in_entry_names_the_browser_and_a_deleted_user(account: Account, owner: User) -> None:
+def test_sign_in_entry_names_the_browser(account: Account, owner: User) -> None:
     signed_in_by_form(owner)
     assert account.audit_entries.get(action="user.signed_in").target == "Firefox on Linux"
-    User.objects.filter(pk=owner.pk).delete()
-    entry = AuditEntry.objects.filter(action="user.signed_in").get()
-    assert (entry.actor, entry.actor_name) == (None, "owner@shop.example")
 
 
 def test_sign_up_is_not_recorded_as_a_change_of_address(db: None) -> None:
@@ -108,18 +123,6 @@ def test_sign_up_is_not_recorded_as_a_change_of_address(db: None) -> None:
     actions = recorded_actions(Account.objects.get())
     assert "user.email_confirmed" in actions
     assert "user.email_changed" not in actions
-
-
-def test_failing_entry_rolls_back_a_password_change(
-    account: Account, owner: User, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    client = signed_in_by_form(owner)
-    client.raise_request_exception = False
-    monkeypatch.setattr(AuditEntry, "save", refuse)
-    form = {"oldpassword": PASSWORD, "password1": "a new long one", "password2": "a new long one"}
-    assert client.post("/accounts/password/change/", form).status_code == 500
-    owner.refresh_from_db()
-    assert owner.check_password(PASSWORD)
 
 
 def test_failing_entry_rolls_back_a_change_of_address(

@@ -13,8 +13,8 @@ from pytest_django import Settings
 from accounts.middleware import seconds_to_next_step
 from accounts.models import User
 from runtime.models import Mail
-from tests.accounts.authentication.test_sign_up import code_in_email
 from tests.conftest import PASSWORD
+from tests.support.received_email import code_in_email
 
 pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 

@@ -8,14 +8,10 @@ from django.test import Client
 
 from accounts import services
 from accounts.models import User
-from tests.accounts.authentication.test_second_factor import (
-    LOGIN,
-    SECRET,
-    current_code,
-    is_signed_in,
-)
+from tests.accounts.authentication.test_second_factor import LOGIN
 from tests.conftest import PASSWORD
 from tests.support.frozen_minute import freeze_time_but_not_processes
+from tests.support.second_factors import SECRET, current_code, is_signed_in
 
 # A code is valid for 30 seconds, in which a busy machine may not send it.
 __all__ = ["freeze_time_but_not_processes"]
@@ -59,21 +55,3 @@ def test_correct_code_is_refused_after_the_user_changed(
     assert not is_signed_in(browser)
     # The sign-in starts again with the password.
     assert browser.get(AUTHENTICATE).headers["Location"].startswith("/accounts/login/")
-
-
-def test_sign_in_page_explains_that_the_password_changed(owner: User) -> None:
-    TOTP.activate(owner, SECRET)
-    browser = Client()
-    browser.post("/accounts/login/", LOGIN)
-    change_password(owner)
-    page = browser.post(AUTHENTICATE, {"code": current_code()}, follow=True).content.decode()
-    assert "Your password was changed. Sign in again." in page
-
-
-def test_second_step_without_a_change_signs_in(owner: User) -> None:
-    TOTP.activate(owner, SECRET)
-    browser = Client()
-    browser.post("/accounts/login/", LOGIN)
-    assert not is_signed_in(browser)
-    browser.post(AUTHENTICATE, {"code": current_code()})
-    assert is_signed_in(browser)

@@ -20,15 +20,19 @@ from runtime.encryption import DecryptionFailed, decrypt, encrypt
 from tests.conftest import PASSWORD, signed_in_by_form
 from tests.support.frozen_minute import freeze_time_but_not_processes
 from tests.support.passkey_device import PasskeyDevice
-from tests.support.second_factors import add_passkey, sign_in_by_passkey
+from tests.support.second_factors import (
+    SECRET,
+    add_passkey,
+    current_code,
+    is_signed_in,
+    sign_in_by_passkey,
+)
 
 # A code is valid for 30 seconds, in which a busy machine may not send it.
 __all__ = ["freeze_time_but_not_processes"]
 
 pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 
-SECRET = "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP"
-WARNING = "You'll be signed out everywhere else."
 LOGIN = {"login": "owner@shop.example", "password": PASSWORD}
 
 
@@ -37,19 +41,11 @@ def factor(owner: User) -> Authenticator:
     return TOTP.activate(owner, SECRET).instance
 
 
-def current_code() -> str:
-    return str(format_hotp_value(hotp_value(SECRET, next(iter(counters())))))
-
-
 def sign_in_with(code: str) -> Client:
     browser = Client()
     browser.post("/accounts/login/", LOGIN)
     browser.post("/accounts/2fa/authenticate/", {"code": code})
     return browser
-
-
-def is_signed_in(browser: Client) -> bool:
-    return browser.get("/validation/").status_code == 200
 
 
 def test_code_signs_in_once(factor: Authenticator) -> None:
@@ -148,14 +144,6 @@ def test_first_factor_ends_every_other_session(owner: User) -> None:
     assert not is_signed_in(elsewhere)
     entry = AuditEntry.objects.get(action="user.sessions_ended")
     assert (entry.actor, entry.target, entry.ip) == (owner, "1 browser", "127.0.0.1")
-
-
-def test_page_for_the_first_factor_warns_that_other_sessions_end(owner: User) -> None:
-    browser = signed_in_by_form(owner)
-    for page in ("/accounts/2fa/totp/activate/", "/accounts/2fa/webauthn/add/"):
-        assert WARNING in browser.get(page).content.decode()
-    add_passkey(browser, PasskeyDevice())
-    assert WARNING not in browser.get("/accounts/2fa/totp/activate/").content.decode()
 
 
 def test_additional_factor_ends_no_session(owner: User) -> None:

@@ -1,5 +1,3 @@
-import re
-
 import pytest
 from allauth.account.models import EmailAddress
 from django.core import mail
@@ -11,6 +9,7 @@ from accounts.roles import Role
 from runtime.mail.outbox import send_due
 from runtime.models import Mail
 from tests.conftest import PASSWORD
+from tests.support.received_email import code_in_email
 
 pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 
@@ -21,12 +20,6 @@ CONFIRM = "/accounts/confirm-email/"
 def sign_up(client: Client, email: str, password: str = PASSWORD) -> int:
     response = client.post(SIGN_UP, {"email": email, "password1": password})
     return response.status_code
-
-
-def code_in_email() -> str:
-    code = re.search(r"^([A-Z0-9]{4}-[A-Z0-9]{4})$", Mail.objects.latest("pk").text, re.M)
-    assert code
-    return code[1]
 
 
 def test_sign_up_creates_user_account_and_membership(client: Client) -> None:
@@ -107,19 +100,16 @@ def test_disposable_address_is_refused(client: Client) -> None:
     assert not User.objects.exists()
 
 
-def test_mistyped_address_gets_a_suggestion(client: Client) -> None:
-    response = client.post(SIGN_UP, {"email": "jane@gmial.com", "password1": PASSWORD})
-    page = response.content.decode()
+def test_mistyped_address_gets_a_suggestion_and_is_accepted_when_it_is_sent_again(
+    client: Client,
+) -> None:
+    data = {"email": "jane@gmial.com", "password1": PASSWORD}
+    page = client.post(SIGN_UP, data).content.decode()
     assert "Did you mean jane@gmail.com?" in page
     assert 'data-text="jane@gmail.com"' in page
-    assert not User.objects.exists()
-
-
-def test_address_is_accepted_when_it_is_sent_again_despite_the_suggestion(client: Client) -> None:
-    page = client.post(SIGN_UP, {"email": "jane@gmial.com", "password1": PASSWORD}).content.decode()
     assert 'name="typed_email" value="jane@gmial.com"' in page
-    data = {"email": "jane@gmial.com", "password1": PASSWORD, "typed_email": "jane@gmial.com"}
-    client.post(SIGN_UP, data)
+    assert not User.objects.exists()
+    client.post(SIGN_UP, {**data, "typed_email": "jane@gmial.com"})
     assert User.objects.get().email == "jane@gmial.com"
 
 

@@ -1,6 +1,5 @@
 """Actions on allauth's pages: signing in and out, passwords, second factors and sessions."""
 
-import re
 import time
 from typing import Any
 
@@ -9,24 +8,14 @@ from allauth.mfa.models import Authenticator
 from django.test import Client
 from django.utils import timezone
 
-from runtime.models import Mail
 from tests.conftest import PASSWORD, signed_in_by_form
 from tests.journeys.authenticator_app import code_at
 from tests.site.actions.scene import ActionCase, Scene
 from tests.support.passkey_device import PasskeyDevice
+from tests.support.received_email import code_in_email, path_in_email
 
 WRONG_PASSWORD, NEW_PASSWORD = "a wrong password", "a new long password"
 NEW_USER = {"email": "jane@signup.example", "password1": PASSWORD}
-
-
-def _search_last_email(pattern: str) -> str:
-    match = re.search(pattern, Mail.objects.latest("pk").text, re.M)
-    assert match
-    return match[1]
-
-
-def code_in_email() -> str:
-    return _search_last_email(r"^([A-Z0-9]{4}-[A-Z0-9]{4})$")
 
 
 def _sign_in(password: str) -> Any:
@@ -75,7 +64,7 @@ def _request_password_reset(scene: Scene) -> Any:
 def _reset_password(scene: Scene) -> Any:
     _request_password_reset(scene)
     client = Client()
-    link = _search_last_email(r"^http\S+?(/accounts/password/reset/key/\S+)$")
+    link = path_in_email("/accounts/password/reset/key/")
     path = client.get(link).headers["Location"]
     return scene.send_to(client, path, {"password1": NEW_PASSWORD, "password2": NEW_PASSWORD})
 
