@@ -66,26 +66,21 @@ def test_order_of_a_declined_card_can_be_paid_on_checkout(
 
 
 def test_second_failure_in_a_row_switches_off(stripe: FakeStripe, shop: Account) -> None:
-    stripe.decline = "card_declined"
-    run_worker()
-    assert get_top_up(shop).is_on
-    run_worker_later()
-    top_up = get_top_up(shop)
-    assert (top_up.is_on, top_up.off_for) == (False, "failures")
-    # The second order replaces the first, so that only one of them is ever paid.
-    assert order_states(shop) == ["cancelled", "pending"]
-    assert audited(shop)[-1] == "top_up.switched_off"
-    run_worker_later()
-    assert len(order_states(shop)) == 2
-
-
-def test_success_forgives_an_earlier_failure(stripe: FakeStripe, shop: Account) -> None:
     for decline in ("card_declined", "", "card_declined"):
         stripe.decline = decline
         set_balance(shop, 0)
         run_worker_later()
-    assert get_top_up(shop).is_on
-    assert get_top_up(shop).failures == 1
+    top_up = get_top_up(shop)
+    assert (top_up.is_on, top_up.failures) == (True, 1)
+    run_worker_later()
+    top_up = get_top_up(shop)
+    assert (top_up.is_on, top_up.off_for) == (False, "failures")
+    # The last order replaces the one before it, so that only one of them is ever paid.
+    assert order_states(shop)[-2:] == ["cancelled", "pending"]
+    assert audited(shop)[-1] == "top_up.switched_off"
+    before = order_states(shop)
+    run_worker_later()
+    assert order_states(shop) == before
 
 
 def test_next_order_waits_while_the_failed_one_is_paid_on_checkout(

@@ -91,31 +91,19 @@ def month(account: Account) -> Period:
     return month_starting(subscription.covered_until, subscription.started_on)
 
 
-def test_renewal_of_an_account_without_a_country_has_the_usual_tax(
-    account: Account, plans: dict[str, Plan], month: Period
-) -> None:
-    subscription = subscriptions.lock_subscription(account)
-    order = place_renewal(subscription=subscription, plan=plans["starter"], month=month)
-    assert terms_of(order) == (1_500, 285, "")
-
-
-def test_renewal_has_the_tax_of_the_last_buyer(
+def test_renewal_has_the_tax_of_the_last_buyer_unless_it_was_charged_at_the_old_price(
     account: Account, owner: User, pack: Pack, plans: dict[str, Plan], month: Period
 ) -> None:
+    starter = plans["starter"]
+    # No country was entered yet.
+    assert quote_renewal(account, starter, month).amount.tax_cents == 285
     place(account, owner, pack, FRENCH)
+    old = quote_renewal(account, starter, month, paid_cents=1_785)
+    assert (old.amount.net_cents, old.amount.tax_cents, old.tax.reason) == (1_500, 285, "")
     subscription = subscriptions.lock_subscription(account)
-    order = place_renewal(subscription=subscription, plan=plans["starter"], month=month)
+    order = place_renewal(subscription=subscription, plan=starter, month=month)
     assert terms_of(order) == (1_500, 0, "Reverse charge")
-    assert price_with_tax(account, plans["starter"]) == 1_500
-
-
-def test_renewal_that_was_charged_at_the_old_price_keeps_the_old_tax(
-    account: Account, owner: User, pack: Pack, plans: dict[str, Plan], month: Period
-) -> None:
-    place(account, owner, pack, FRENCH)
-    renewal = quote_renewal(account, plans["starter"], month, paid_cents=1_785)
-    assert (renewal.amount.net_cents, renewal.amount.tax_cents) == (1_500, 285)
-    assert renewal.tax.reason == ""
+    assert price_with_tax(account, starter) == 1_500
 
 
 def test_upgrade_has_the_tax_of_its_buyer(

@@ -34,7 +34,7 @@ def order(
     )
 
 
-def test_overdue_order_is_marked() -> None:
+def test_overdue_and_partly_refunded_orders_are_marked() -> None:
     pending = order(OrderState.PENDING)
     with time_machine.travel(datetime(2026, 11, 27, tzinfo=UTC)):
         assert order_badge(pending) == Badge("Unpaid")
@@ -42,9 +42,7 @@ def test_overdue_order_is_marked() -> None:
     with time_machine.travel(datetime(2026, 11, 28, tzinfo=UTC)):
         assert order_badge(pending) == Badge("Overdue", "risky", "triangle-alert")
         assert due_date(pending) == "was due on 27 Nov 2026"
-
-
-def test_partly_refunded_order_is_marked() -> None:
+    assert order_outcome(pending) is None
     assert order_badge(order(OrderState.PAID)) == Badge("Paid", "deliverable", "circle-check")
     assert order_badge(order(OrderState.PAID, refunded_cents=100)) == Badge("Partly refunded")
 
@@ -71,14 +69,10 @@ def test_outcome_says_what_happened_to_the_credits(shown: Order, verb: str, text
     assert (outcome.verb, outcome.at, outcome.text) == (verb, MOMENT, text)
 
 
-def test_order_waiting_for_payment_has_no_outcome() -> None:
-    assert order_outcome(order(OrderState.PENDING)) is None
-    assert invoice_stamp(order(OrderState.PENDING)) == ""
-
-
 @pytest.mark.parametrize(
     ("shown", "stamp"),
     [
+        (order(OrderState.PENDING), ""),
         (order(OrderState.PAID), "Paid on 20 Nov 2026."),
         (
             order(OrderState.PAID, refunded_cents=100),

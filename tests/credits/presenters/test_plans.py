@@ -45,14 +45,11 @@ def subscription(
     )
 
 
-def test_included_credits_depend_on_the_plan() -> None:
+@pytest.mark.django_db
+def test_included_credits_depend_on_the_plan_and_the_mailbox() -> None:
     assert included_credits(subscription(GROWTH)) == "5,000 credits each month."
     topped_up = "Your balance is topped up to 100 credits each month."
     assert included_credits(subscription(FREE)) == topped_up
-
-
-@pytest.mark.django_db
-def test_mailbox_with_free_credits_elsewhere_gets_an_explanation() -> None:
     unlucky = subscription(FREE, gets_free_credits=False)
     assert included_credits(unlucky) == NO_FREE_CREDITS
     assert next_dates(unlucky, None, is_due=False) == []
@@ -125,21 +122,14 @@ def test_only_paying_for_a_plan_leads_to_the_order_page() -> None:
     assert urls == ["/credits/plans/free/later/", "", "/credits/plans/growth/"]
 
 
-def test_keeping_a_plan_has_no_consequences() -> None:
-    change = describe_plan_change(GROWTH, subscription(GROWTH, STARTER))
-    assert (change.action, change.consequences) == ("Keep Growth", [])
-    assert change.intro == "It continues as before, for $19.00 per month."
-
-
-@pytest.mark.parametrize(
-    ("plan", "consequence"),
-    [
+def test_lower_plan_says_what_it_changes_and_keeping_a_plan_changes_nothing() -> None:
+    kept = describe_plan_change(GROWTH, subscription(GROWTH, STARTER))
+    assert (kept.action, kept.consequences) == ("Keep Growth", [])
+    for plan, consequence in (
         (FREE, "From then on, your balance is topped up to 100 credits each month."),
         (STARTER, "From then on, you get 2,000 credits for $9.00 each month."),
-    ],
-)
-def test_lower_plan_says_what_it_changes(plan: Plan, consequence: str) -> None:
-    change = describe_plan_change(plan, subscription(GROWTH))
-    assert change.action == f"Change to {plan}"
-    assert change.intro == "Growth is paid until 1 Dec 2026. Your plan changes after that."
-    assert change.consequences[0] == consequence
+    ):
+        change = describe_plan_change(plan, subscription(GROWTH))
+        assert change.action == f"Change to {plan}"
+        assert change.intro == "Growth is paid until 1 Dec 2026. Your plan changes after that."
+        assert change.consequences[0] == consequence

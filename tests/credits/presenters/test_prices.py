@@ -20,10 +20,13 @@ FREE = Plan(code="free", name="Free", price_cents=0, monthly_credits=100)
 GROWTH = Plan(code="growth", name="Growth", price_cents=1_900, monthly_credits=5_000)
 
 
-def test_free_plan_is_topped_up_and_paid_plans_add_credits() -> None:
+def test_prices_credits_limits_and_tax_are_described() -> None:
     assert (plan_price(FREE), plan_price(GROWTH)) == ("$0 per month", "$19 per month")
     assert plan_credits(FREE) == "Topped up to 100 credits each month"
     assert plan_credits(GROWTH) == "5,000 credits each month"
+    assert limit_after_purchase(600, 60) == "Raises your rate limit to 600 requests per minute."
+    assert limit_after_purchase(60, 600) == "Your rate limit stays at 600 requests per minute."
+    assert (tax_note(Decimal(0)), tax_note(Decimal("0.19"))) == ("", "Prices exclude 19% tax.")
 
 
 @pytest.mark.parametrize(
@@ -48,16 +51,6 @@ def test_free_plan_saves_nothing_and_has_no_price_per_thousand() -> None:
     assert (price.amount, price.unit, price.saving) == ("$0", "per month", "")
     assert price.note == "No payment details needed"
     assert card_price(FREE, highest_rate([FREE])).saving == ""
-
-
-def test_item_raises_the_limit_or_leaves_it() -> None:
-    assert limit_after_purchase(600, 60) == "Raises your rate limit to 600 requests per minute."
-    assert limit_after_purchase(60, 600) == "Your rate limit stays at 600 requests per minute."
-
-
-def test_tax_is_mentioned_only_where_there_is_one() -> None:
-    assert tax_note(Decimal(0)) == ""
-    assert tax_note(Decimal("0.19")) == "Prices exclude 19% tax."
 
 
 @pytest.mark.parametrize(

@@ -131,17 +131,15 @@ def test_duration_is_counted_in_one_of_six_buckets(
     assert (getattr(row, bucket), row.duration_ms) == (1, milliseconds)
 
 
-def test_playground_usage_is_one_row_per_hour(account: Account) -> None:
-    for _ in range(3):
-        charge_account(Charge(account=account, key=None, verdict="risky", cost=1, duration_ms=1))
-    assert UseHour.objects.get().calls == 3
-
-
-def test_usage_of_lists_is_a_part_of_the_usage_of_their_key(account: Account, key: ApiKey) -> None:
-    charge_account(Charge(account, key, "risky", 1, 5))
-    charge_account(Charge(account, key, "risky", 3, None, validations=4, for_list=True))
+@pytest.mark.parametrize("has_key", [True, False])
+def test_usage_of_lists_is_a_part_of_the_usage_of_their_key_or_the_dashboard(
+    account: Account, key: ApiKey, has_key: bool
+) -> None:
+    user = key if has_key else None
+    charge_account(Charge(account, user, "risky", 1, 5))
+    charge_account(Charge(account, user, "risky", 3, None, validations=4, for_list=True))
     row = UseHour.objects.get()
-    assert (row.calls, row.credits) == (5, 4)
+    assert (row.key, row.calls, row.credits) == (user, 5, 4)
     assert (row.list_calls, row.list_credits, row.up_to_20_ms) == (4, 3, 1)
 
 

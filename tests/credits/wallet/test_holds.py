@@ -12,9 +12,8 @@ from accounts import retention
 from accounts.models import Account, User
 from accounts.services import close_account
 from apikeys.models import ApiKey
-from credits.models import Hold, Pack, UseHour, Wallet
-from credits.orders import fulfillment, placement, quotes, refunds
-from credits.orders.buyers import Buyer
+from credits.models import Hold, Order, UseHour, Wallet
+from credits.orders import refunds
 from credits.orders.daily_jobs import renew_subscriptions
 from credits.services import deduct, grant
 from credits.wallet.books import find_discrepancies
@@ -23,6 +22,7 @@ from credits.wallet.holds import HoldEnded, charge_hold, hold_credits, release_h
 from credits.wallet.statement import monthly_statement
 from runtime.mail.outbox import Mail
 from tests.conftest import signed_in
+from tests.credits.customers import pay
 from tests.support.api_client import ApiClient
 from tests.support.staff_forms import post_confirmed
 
@@ -50,19 +50,10 @@ def titles() -> list[str]:
     return list(Mail.objects.filter(subject__contains="credit").values_list("subject", flat=True))
 
 
-def test_hold_moves_credits_out_of_the_balance(account: Account) -> None:
+def test_hold_moves_credits_out_of_the_balance_once_per_work(account: Account) -> None:
     held = hold(account, 60)
-    assert amounts(account) == (40, 60, 0)
     assert (held.amount, held.remaining, held.charged) == (60, 60, 0)
-
-
-def test_same_work_holds_credits_once(account: Account) -> None:
-    assert hold(account, 60) == hold(account, 60)
-    assert amounts(account) == (40, 60, 0)
-
-
-def test_hold_beyond_the_balance_is_refused(account: Account) -> None:
-    hold(account, 60)
+    assert hold(account, 60) == held
     with pytest.raises(InsufficientCredits) as refused:
         hold(account, 41, "2")
     assert refused.value.details["balance"] == 40
@@ -70,29 +61,20 @@ def test_hold_beyond_the_balance_is_refused(account: Account) -> None:
     assert amounts(account) == (40, 60, 0)
 
 
-def test_charges_come_from_the_hold_and_are_counted_as_usage(account: Account, key: ApiKey) -> None:
-    held = hold(account, 60)
+def test_charges_come_from_the_hold_and_its_rest_is_released_once(
+    account: Account, key: ApiKey
+) -> None:
+    held = hold(account, 5)
     charge_hold(hold=held, charges=charge(account, 1, 1, 0, key=key))
     charge_hold(hold=held, charges=charge(account, 1, key=key))
-    assert amounts(account) == (40, 57, 0)
+    with pytest.raises(HoldEnded):
+        charge_hold(hold=held, charges=charge(account, 1, 1, 1, key=key))
+    assert amounts(account) == (95, 2, 0)
     assert UseHour.objects.filter(account=account, key=key).credits() == 3
     held.refresh_from_db()
-    assert (held.charged, held.remaining) == (3, 57)
-
-
-def test_charge_beyond_the_hold_charges_nothing(account: Account) -> None:
-    held = hold(account, 2)
-    with pytest.raises(HoldEnded):
-        charge_hold(hold=held, charges=charge(account, 1, 1, 1))
-    assert amounts(account) == (98, 2, 0)
-    assert UseHour.objects.filter(account=account).credits() == 0
-
-
-def test_release_returns_what_was_not_charged_once(account: Account) -> None:
-    held = hold(account, 60)
-    charge_hold(hold=held, charges=charge(account, 1))
-    assert [release_hold(hold=held) for _ in range(2)] == [59, 0]
-    assert amounts(account) == (99, 0, 0)
+    assert (held.charged, held.remaining) == (3, 2)
+    assert [release_hold(hold=held) for _ in range(2)] == [2, 0]
+    assert amounts(account) == (97, 0, 0)
     with pytest.raises(HoldEnded):
         charge_hold(hold=held, charges=charge(account, 0))
 
@@ -143,12 +125,9 @@ def test_deduction_takes_the_balance_then_the_newest_holds_then_makes_a_debt(
 
 
 def test_refund_of_an_order_cancels_holds_before_it_makes_a_debt(
-    account: Account, owner: User, pack: Pack
+    account: Account, order: Order
 ) -> None:
-    order = placement.place_order(
-        quote=quotes.quote(account, pack), buyer=Buyer("The Shop Ltd"), actor=owner
-    )
-    fulfillment.fulfill_order(order=order)
+    pay(order)
     hold(account, 1_100)
     refunds.refund_order(order=order)
     assert amounts(account) == (100, 0, 0)
@@ -209,14 +188,10 @@ def test_request_is_refused_if_only_held_credits_are_left(
     error = response.json()["error"]
     assert error["details"]["balance"] == 0
     assert "100 more are held for work in progress" in error["message"]
+    document = caller.get("/v1/credits").json()
+    assert (document["balance"], document["held"]) == (0, 100)
     release_hold(hold=held)
     assert caller.validate("no address").status_code == 200
-
-
-def test_api_shows_held_credits(account: Account, caller: ApiClient) -> None:
-    hold(account, 60)
-    document = caller.get("/v1/credits").json()
-    assert (document["balance"], document["held"]) == (40, 60)
 
 
 @pytest.mark.parametrize("path", ["/credits/", "/credits/packs/", "/credits/ledger/"])
@@ -238,20 +213,17 @@ def test_statement_counts_held_credits_until_they_are_charged(account: Account) 
     assert (statement.opening, statement.closing) == (0, 98)
 
 
-def test_staff_see_held_credits(account: Account, staff: User) -> None:
-    held, browser = hold(account, 60), signed_in(staff)
+def test_staff_see_held_credits_and_what_a_deduction_canceled(
+    account: Account, staff: User
+) -> None:
+    browser = signed_in(staff)
+    held, _ = hold(account, 30, "1"), hold(account, 60, "2")
     page = browser.get(f"/admin/credits/hold/{held.pk}/change/").content.decode()
     assert "customers 1.csv" in page
-    usage = browser.get(f"/admin/usage/{account.public_id}/").content.decode()
-    assert "Held" in usage
-
-
-def test_staff_read_what_a_deduction_canceled(account: Account, staff: User) -> None:
-    hold(account, 30, "1")
-    hold(account, 60, "2")
+    assert "Held" in browser.get(f"/admin/usage/{account.public_id}/").content.decode()
     path = f"/admin/accounts/account/{account.pk}/deduct/"
     form = {"amount": "11", "reason": "Granted in error", "form_token": "a" * 32}
-    page = post_confirmed(signed_in(staff), path, form, follow=True).content.decode()
+    page = post_confirmed(browser, path, form, follow=True).content.decode()
     assert "The balance is 59, 30 are held." in page
 
 
@@ -289,9 +261,3 @@ def test_database_refuses_an_invalid_hold(account: Account, change: dict[str, An
     held = hold(account, 60)
     with pytest.raises(IntegrityError), transaction.atomic():
         Hold.objects.filter(pk=held.pk).update(**change)
-
-
-@pytest.mark.parametrize("change", [{"held": -1}, {"held": 1, "balance": 0, "debt": 1}])
-def test_database_refuses_an_invalid_wallet(account: Account, change: dict[str, int]) -> None:
-    with pytest.raises(IntegrityError), transaction.atomic():
-        Wallet.objects.filter(account=account).update(**change)
