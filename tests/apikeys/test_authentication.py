@@ -62,17 +62,15 @@ def test_key_outside_the_authorization_header_is_ignored(secret: str) -> None:
     assert not any(secret in response.content.decode() for response in responses)
 
 
-def test_revoked_key_is_refused(key: ApiKey, caller: ApiClient) -> None:
+def test_expired_or_revoked_key_is_refused(key: ApiKey, caller: ApiClient) -> None:
     assert caller.get("/v1/me").status_code == 200
+    ApiKey.objects.update(expires_at=timezone.now())
+    assert error_code(caller.get("/v1/me")) == "api_key_expired"
+    ApiKey.objects.update(expires_at=None)
     services.revoke_key(key=key, actor=None)
     response = caller.get("/v1/me")
     assert (response.status_code, error_code(response)) == (401, "api_key_revoked")
     assert 'error="invalid_token"' in response.headers["WWW-Authenticate"]
-
-
-def test_expired_key_is_refused(key: ApiKey, caller: ApiClient) -> None:
-    ApiKey.objects.update(expires_at=timezone.now())
-    assert error_code(caller.get("/v1/me")) == "api_key_expired"
 
 
 def test_dashboard_session_does_not_authenticate_api_requests(owner: User) -> None:

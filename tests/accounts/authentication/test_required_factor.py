@@ -92,14 +92,6 @@ def test_members_of_every_role_need_the_factor(demanding: Account, role: Role) -
     assert signed_in(user).get("/validation/").status_code == 200
 
 
-def test_fragments_and_downloads_are_closed_too(member: User) -> None:
-    browser = signed_in(member)
-    for path in ("/validation/arrivals/", "/validation/usage/csv/", "/validation/requests/csv/"):
-        assert browser.get(path).headers["Location"] == SET_UP
-    browser.post("/accounts/account/export/")
-    assert not Account.objects.filter(audit_entries__action="account.exported").exists()
-
-
 def test_forms_change_nothing_and_say_so(member: User, demanding: Account) -> None:
     page = signed_in(member).post("/accounts/account/rename/", {"name": "Ours"}, follow=True)
     demanding.refresh_from_db()

@@ -162,15 +162,6 @@ def test_endpoint_is_disabled_after_five_days_of_ten_failures(
     assert Mail.objects.count() == 1
 
 
-def test_success_starts_the_five_days_again(endpoint: WebhookEndpoint) -> None:
-    since = timezone.now() - timedelta(days=30)
-    WebhookEndpoint.objects.update(failing_since=since, failures=500)
-    store(make_delivery(endpoint), 200)
-    delivery = make_delivery(endpoint)
-    store(delivery)
-    assert (delivery.endpoint.is_enabled, delivery.endpoint.failures) == (True, 1)
-
-
 def test_attempt_that_ends_after_its_endpoint_was_disabled_is_recorded(delivery: Delivery) -> None:
     other = make_delivery(delivery.endpoint)
     store(delivery, 410)

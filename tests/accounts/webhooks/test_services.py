@@ -62,26 +62,21 @@ def audited(action: str) -> list[str]:
 
 
 @pytest.mark.anywhere
-def test_created_endpoint_has_encrypted_keys_and_an_audit_entry_without_its_path(
+def test_form_creates_one_endpoint_with_encrypted_keys_and_an_audit_entry_without_its_path(
     actor: Actor, owner: User
 ) -> None:
-    endpoint, secret = create(actor, description="Shop")
+    endpoint, secret = create(actor, description="Shop", form_token="0" * 32)
     stored = WebhookEndpoint.objects.get()
     assert (stored.url, stored.types, stored.description) == (URL, None, "Shop")
     assert (stored.created_by, stored.state, stored.failures) == (owner, "active", 0)
     assert decrypt(stored.secret) == secret
     assert secret.startswith("whsec_")
     assert secret not in str(vars(stored))
-    assert audited("created") == [f"hooks.shop.com ({endpoint.public_id})"]
-    assert AuditEntry.objects.get(action="webhook.created").actor == owner
-
-
-@pytest.mark.anywhere
-def test_form_creates_one_endpoint(actor: Actor) -> None:
-    endpoint, _ = create(actor, form_token="0" * 32)
     with pytest.raises(services.FormAlreadyUsed) as used:
         create(actor, form_token="0" * 32)
     assert used.value.endpoint == endpoint
+    assert audited("created") == [f"hooks.shop.com ({endpoint.public_id})"]
+    assert AuditEntry.objects.get(action="webhook.created").actor == owner
     create(actor, form_token="1" * 32)
     assert WebhookEndpoint.objects.count() == 2
 

@@ -249,44 +249,31 @@ def test_paths_that_only_resemble_the_api_get_an_html_404(
         assert response.headers["Content-Type"].startswith("text/html")
 
 
-class TestOrder:
-    """A request with several errors gets the first in the documented order."""
+CHUNKED = {"Transfer-Encoding": "chunked"}
+TEXT = {"Content_Type": "text/plain"}
 
-    def test_401_precedes_all_others(self) -> None:
-        response = ApiClient().call("PUT", "/v1/nothing", b"x" * 9000, Accept="text/html")
-        assert error_code(response) == "missing_api_key"
 
-    def test_429_precedes_403(self, account: Account, caller: ApiClient) -> None:
-        Account.objects.update(requests_per_minute=1, suspended_at="2026-01-01T00:00Z")
-        assert error_code(caller.get("/v1/me")) == "account_suspended"
-        assert error_code(caller.get("/v1/me")) == "rate_limit_exceeded"
+@pytest.mark.parametrize(
+    ("method", "path", "body", "headers", "code"),
+    [
+        ("GET", "/v1/nothing", b"", {"Accept": "text/html"}, "not_found"),
+        ("GET", "/v1/validate", b"", {"Accept": "text/html"}, "method_not_allowed"),
+        ("POST", "/v1/validate", b"", {"Accept": "text/html", **CHUNKED}, "not_acceptable"),
+        # Behind a server that can't read it.
+        ("POST", "/v1/validate", b"", CHUNKED, "length_required"),
+        ("POST", "/v1/validate", b"x" * 8193, TEXT, "request_too_large"),
+        ("POST", "/v1/validate", b"no json", TEXT, "unsupported_media_type"),
+    ],
+)
+def test_request_with_several_errors_gets_the_first_in_the_documented_order(
+    caller: ApiClient, method: str, path: str, body: bytes, headers: dict[str, str], code: str
+) -> None:
+    assert error_code(caller.call(method, path, body, **headers)) == code
 
-    def test_403_precedes_404(self, account: Account, caller: ApiClient) -> None:
-        Account.objects.update(suspended_at="2026-01-01T00:00Z")
-        assert error_code(caller.get("/v1/nothing")) == "account_suspended"
 
-    def test_404_precedes_406(self, caller: ApiClient) -> None:
-        assert error_code(caller.get("/v1/nothing", Accept="text/html")) == "not_found"
-
-    def test_405_precedes_406(self, caller: ApiClient) -> None:
-        assert error_code(caller.get("/v1/validate", Accept="text/html")) == "method_not_allowed"
-
-    def test_406_precedes_411(self, caller: ApiClient) -> None:
-        headers = {"Accept": "text/html", "Transfer-Encoding": "chunked"}
-        assert error_code(caller.send(b"", **headers)) == "not_acceptable"
-
-    def test_chunked_body_is_411_behind_a_server_that_cannot_read_it(
-        self, caller: ApiClient
-    ) -> None:
-        response = caller.send(b"", Transfer_Encoding="chunked")
-        assert error_code(response) == "length_required"
-
-    def test_413_precedes_415(self, caller: ApiClient) -> None:
-        response = caller.send(b"x" * 8193, Content_Type="text/plain")
-        assert error_code(response) == "request_too_large"
-
-    def test_415_precedes_400(self, caller: ApiClient) -> None:
-        assert (
-            error_code(caller.send(b"no json", Content_Type="text/plain"))
-            == "unsupported_media_type"
-        )
+def test_401_429_and_403_precede_all_others(account: Account, caller: ApiClient) -> None:
+    response = ApiClient().call("PUT", "/v1/nothing", b"x" * 9000, Accept="text/html")
+    assert error_code(response) == "missing_api_key"
+    Account.objects.update(requests_per_minute=1, suspended_at="2026-01-01T00:00Z")
+    assert error_code(caller.get("/v1/nothing")) == "account_suspended"
+    assert error_code(caller.get("/v1/nothing")) == "rate_limit_exceeded"

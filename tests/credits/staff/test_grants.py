@@ -166,7 +166,7 @@ def test_many_small_grants_over_all_accounts_count_as_one_large_grant(
         assert not request(account, requester, LIMIT).is_pending
 
 
-def test_confirmed_grant_does_not_count_toward_the_limit(
+def test_confirmed_grant_does_not_count_toward_the_limit_and_a_changed_address_does_not_reset_it(
     account: Account, requester: User, second: User
 ) -> None:
     grants.decide(
@@ -174,10 +174,6 @@ def test_confirmed_grant_does_not_count_toward_the_limit(
     )
     assert not request(account, requester, LIMIT).is_pending
     assert not request(account, second, LIMIT).is_pending
-
-
-def test_changed_email_address_does_not_reset_the_limit(account: Account, requester: User) -> None:
-    request(account, requester, LIMIT)
     requester.email = "renamed@service.example"
     requester.save()
     assert request(account, requester, 1).is_pending
