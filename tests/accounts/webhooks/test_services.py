@@ -82,22 +82,12 @@ def test_form_creates_one_endpoint_with_encrypted_keys_and_an_audit_entry_withou
 
 
 @pytest.mark.anywhere
-def test_urls_are_checked_when_they_are_stored(actor: Actor, fake_dns: FakeDns) -> None:
+def test_url_that_the_dns_does_not_resolve_now_is_stored(actor: Actor, fake_dns: FakeDns) -> None:
+    """Each attempt resolves it again. Refused URLs: tests/apikeys/webhooks/test_webhooks_api.py."""
     fake_dns.add_records("hooks.shop.com", A="8.8.4.4")
-    fake_dns.add_records("inside.shop.com", A="10.0.0.1")
     for kind in ("A", "AAAA"):
         fake_dns.set_behavior("failing.shop.com", kind, servfail)
     endpoint, _ = create(actor)
-    for url, reason in (
-        ("http://hooks.shop.com/", "https://"),
-        ("https://inside.shop.com/", "isn't public"),
-        ("https://missing.shop.com/", "the DNS has none"),
-    ):
-        with pytest.raises(services.UrlRefused, match=reason):
-            create(actor, url=url)
-        with pytest.raises(services.UrlRefused, match=reason):
-            services.change_endpoint(endpoint=endpoint, url=url, actor=actor)
-    # Each attempt resolves it again.
     unresolved = "https://failing.shop.com/"
     changed = services.change_endpoint(endpoint=endpoint, url=unresolved, actor=actor)
     assert WebhookEndpoint.objects.get().url == changed.url == unresolved
@@ -144,18 +134,10 @@ def test_disabled_endpoint_fails_its_waiting_deliveries_and_starts_over_when_ena
     assert Delivery.objects.get(pk=waiting.pk).state == DeliveryState.FAILED
     assert Delivery.objects.get(pk=delivered.pk).state == DeliveryState.DELIVERED
     WebhookEndpoint.objects.update(failures=12, failing_since=timezone.now())
-    for call in (
-        lambda: services.send_test(endpoint=endpoint, actor=actor),
-        lambda: services.replay_delivery(delivery=waiting, actor=actor),
-        lambda: services.replay_failed(endpoint=endpoint, since=timezone.now(), actor=actor),
-    ):
-        with pytest.raises(services.EndpointIsDisabled):
-            call()
     enabled = services.change_endpoint(endpoint=endpoint, is_enabled=True, actor=actor)
     assert (enabled.state, enabled.disabled_reason) == ("active", "")
     assert (enabled.failures, enabled.failing_since) == (0, None)
     assert (audited("disabled"), audited("enabled")) == ([str(endpoint)], [str(endpoint)])
-    assert audited("tested") == audited("replayed") == []
 
 
 @pytest.mark.anywhere

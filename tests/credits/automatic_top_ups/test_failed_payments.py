@@ -38,7 +38,7 @@ pytestmark = pytest.mark.django_db
         ("authentication_required", "Your bank asks you to confirm the payment of $5.00."),
     ],
 )
-def test_declined_card_is_reported_with_a_link_to_pay(
+def test_declined_card_is_reported_with_a_link_to_pay_on_checkout(
     stripe: FakeStripe, shop: Account, code: str, sentence: str
 ) -> None:
     stripe.decline = code
@@ -51,14 +51,6 @@ def test_declined_card_is_reported_with_a_link_to_pay(
     assert sentence in email.text
     assert f"/credits/orders/{order.public_id}/" in email.text
     assert "order.payment_failed" in audited(shop)
-
-
-def test_order_of_a_declined_card_can_be_paid_on_checkout(
-    stripe: FakeStripe, shop: Account
-) -> None:
-    stripe.decline = "authentication_required"
-    run_worker()
-    order = last_order(shop)
     get_payment_method(order).begin(order)
     assert send_event(stripe.pay(stripe.find_session(order.public_id))) == 200
     assert get_balance(shop) == 100 + CREDITS
