@@ -66,22 +66,18 @@ def test_legal_pages_contain_the_operators_details(client: Client, filled_in: No
         assert "<li>Example Mail Ltd, email delivery, Exampleton</li>" in text
 
 
-def test_retention_periods_come_from_the_settings(client: Client, settings: Settings) -> None:
-    settings.LOG_RETENTION_DAYS = 77
-    settings.MAIL_RETENTION_DAYS = 41
-    settings.CLOSED_ACCOUNT_DAYS = 43
-    assert {"77", "41", "43"} <= set(re.findall(r"\d+", read(client, "/accounts/privacy/")))
-    assert "77 days" in read(client, "/accounts/data-processing/")
-
-
-def test_every_place_that_stores_validated_addresses_is_named(
+def test_places_that_store_validated_addresses_have_the_settings_retention_periods(
     client: Client, settings: Settings
 ) -> None:
+    settings.LOG_RETENTION_DAYS, settings.MAIL_RETENTION_DAYS = 77, 41
+    settings.CLOSED_ACCOUNT_DAYS = 43
     settings.RESULT_RETENTION_HOURS, settings.LIST_RETENTION_DAYS = 19, 23
-    agreement = read(client, "/accounts/data-processing/")
+    notice, agreement = read(client, PAGES[1]), read(client, PAGES[2])
+    assert {"77", "41", "43"} <= set(re.findall(r"\d+", notice))
+    assert "77 days" in agreement
     for place in ("Request log", "Stored responses", "Results", "Lists", "Feedback"):
         assert f"<td>{place}</td>" in agreement
-    for page in (agreement, read(client, "/accounts/privacy/")):
+    for page in (agreement, notice):
         text = " ".join(page.split())
         assert "19 hours" in text
         assert "23 days after the list ends" in text

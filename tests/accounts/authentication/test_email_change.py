@@ -39,10 +39,13 @@ def confirmed_emails() -> dict[str, str]:
 
 
 @pytest.mark.django_db
-def test_unconfirmed_sign_up_does_not_block_a_change(owner: User) -> None:
+def test_unconfirmed_sign_up_is_untouched_by_a_change_until_that_is_confirmed(owner: User) -> None:
     Client().post("/accounts/signup/", {"email": NEW, "password1": PASSWORD})
     browser = signed_in_by_form(owner)
-    assert f"{NEW} is confirmed" in confirm(browser, request_change(browser))
+    code = request_change(browser)
+    assert User.objects.filter(email=NEW).exists()
+    assert list(confirmed_emails()) == [owner.email]
+    assert f"{NEW} is confirmed" in confirm(browser, code)
     assert list(User.objects.values_list("email", flat=True)) == [NEW]
     assert list(confirmed_emails()) == [NEW]
     assert Account.objects.filter(closed_at=None).count() == 1
@@ -60,14 +63,6 @@ def test_sign_up_after_the_change_request_does_not_block_it(owner: User) -> None
     assert "Incorrect code" in confirm(late, late_code)
     assert late.get("/validation/").status_code == 302
     assert list(confirmed_emails()) == [NEW]
-
-
-@pytest.mark.django_db
-def test_unconfirmed_change_leaves_user_and_sign_up_untouched(owner: User) -> None:
-    Client().post("/accounts/signup/", {"email": NEW, "password1": PASSWORD})
-    request_change(signed_in_by_form(owner))
-    assert User.objects.filter(email=NEW).exists()
-    assert list(confirmed_emails()) == [owner.email]
 
 
 @pytest.mark.django_db

@@ -97,16 +97,10 @@ def known_browser(owner: User) -> Client:
     return browser
 
 
-def test_full_queue_accepts_known_browsers(
+def test_known_browser_bypasses_a_full_queue_only_to_sign_in(
     known_browser: Client, owner: User, full_queue: None
 ) -> None:
-    response = known_browser.post(LOGIN, {"login": owner.email, "password": PASSWORD})
-    assert response.status_code == 302
-
-
-@pytest.mark.parametrize("path", ["/accounts/signup/", "/accounts/password/reset/key/1-a/"])
-def test_known_browser_bypasses_the_queue_only_to_sign_in(
-    known_browser: Client, owner: User, full_queue: None, path: str
-) -> None:
-    refused = known_browser.post(path, {"login": owner.email, "password": PASSWORD})
-    assert refused.status_code == 503
+    form = {"login": owner.email, "password": PASSWORD}
+    for path in ("/accounts/signup/", "/accounts/password/reset/key/1-a/"):
+        assert known_browser.post(path, form).status_code == 503
+    assert known_browser.post(LOGIN, form).status_code == 302

@@ -73,16 +73,9 @@ def test_accounts_short_of_credits_are_listed_with_the_shortest_first(
     assert "Elsewhere 0 less than a day 100 Free The Shop 5 less than a day 95 Free" in text
 
 
-def test_account_with_less_than_a_week_of_credits_is_listed(
+def test_account_with_less_than_a_week_of_credits_besides_its_lists_is_listed(
     staff_client: Client, account: Account
 ) -> None:
-    use_credits(account, 50)
-    assert "The Shop" not in panel_text(front_page(staff_client), SHORT_OF_CREDITS)
-    use_credits(account, 1)
-    assert "The Shop 49 6 days 51 Free" in panel_text(front_page(staff_client), SHORT_OF_CREDITS)
-
-
-def test_list_does_not_shorten_what_is_left(staff_client: Client, account: Account) -> None:
     charge_account(Charge(account, None, "risky", 60, None, validations=60, for_list=True))
     use_credits(account, 7)
     assert "The Shop" not in panel_text(front_page(staff_client), SHORT_OF_CREDITS)

@@ -126,26 +126,20 @@ def test_unavailable_provider_delays_the_order_and_is_no_failure(
     assert (order_states(shop), len(stripe.charged)) == (["paid"], 1)
 
 
-@pytest.mark.parametrize("action", ["create", "confirm"])
-def test_lost_response_charges_once(stripe: FakeStripe, shop: Account, action: str) -> None:
+@pytest.mark.parametrize(
+    ("action", "is_switched_off"), [("create", False), ("confirm", False), ("confirm", True)]
+)
+def test_payment_whose_response_was_lost_is_charged_and_granted_once(
+    stripe: FakeStripe, shop: Account, action: str, is_switched_off: bool
+) -> None:
     stripe.lost = {action}
     run_worker()
     assert order_states(shop) == ["pending"]
+    AutomaticTopUp.objects.update(is_on=not is_switched_off)
     stripe.lost = set()
     run_worker_later(minutes=1)
     assert (order_states(shop), len(stripe.charged)) == (["paid"], 1)
     assert get_balance(shop) == 100 + CREDITS
-
-
-def test_confirmed_payment_counts_although_top_up_was_switched_off_since(
-    stripe: FakeStripe, shop: Account
-) -> None:
-    stripe.lost = {"confirm"}
-    run_worker()
-    AutomaticTopUp.objects.update(is_on=False)
-    stripe.lost = set()
-    run_worker_later(minutes=1)
-    assert (order_states(shop), get_balance(shop)) == (["paid"], 100 + CREDITS)
 
 
 def test_card_detached_at_the_provider_is_a_failure(stripe: FakeStripe, shop: Account) -> None:

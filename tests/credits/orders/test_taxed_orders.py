@@ -47,10 +47,17 @@ def place(account: Account, owner: User, item: Pack | Plan, buyer: Buyer) -> Ord
         (AMERICAN, (500, 0, "Outside the scope of tax in Germany")),
     ],
 )
-def test_order_has_the_tax_of_its_buyer(
-    account: Account, owner: User, pack: Pack, buyer: Buyer, terms: tuple[int, int, str]
+def test_order_has_and_keeps_the_tax_of_its_buyer(
+    account: Account,
+    owner: User,
+    pack: Pack,
+    settings: Settings,
+    buyer: Buyer,
+    terms: tuple[int, int, str],
 ) -> None:
     order = place(account, owner, pack, buyer)
+    settings.SELLER_COUNTRY = "FR"
+    order.refresh_from_db()
     assert terms_of(order) == terms
     assert order.buyer_country == buyer.country
 
@@ -72,15 +79,6 @@ def test_order_for_another_country_than_the_quote_is_refused(
     with pytest.raises(QuoteChanged):
         place_order(quote=shown, buyer=GERMAN, actor=owner)
     assert not account.orders.exists()
-
-
-def test_orders_keep_their_tax_when_the_settings_change(
-    account: Account, owner: User, pack: Pack, settings: Settings
-) -> None:
-    order = place(account, owner, pack, FRENCH)
-    settings.SELLER_COUNTRY = "FR"
-    order.refresh_from_db()
-    assert terms_of(order) == (500, 0, "Reverse charge")
 
 
 @pytest.fixture

@@ -79,12 +79,6 @@ def test_unpaid_plan_continues_for_a_grace_period_of_a_week(
     assert status == PlanStatus(plan, DECEMBER, is_due=plan is not None)
 
 
-def test_lower_plan_begins_when_the_paid_one_ends() -> None:
-    higher = Coverage.from_months([paid(GROWTH, NOVEMBER, DECEMBER)])
-    status = plan_status(higher, next_plan=STARTER, day=DECEMBER, notified_on=NOVEMBER)
-    assert status.plan == STARTER
-
-
 def test_next_change_is_the_next_paid_plan() -> None:
     coverage = Coverage.from_months([FIRST, UPGRADE, SECOND])
     assert coverage.next_change(date(2026, 12, 1)) == (DECEMBER, STARTER)

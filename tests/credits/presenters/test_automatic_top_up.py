@@ -105,13 +105,10 @@ def test_top_up_without_a_card_asks_for_one() -> None:
     assert (shown.lines[-1], actions(shown)) == ("Add a card to use it.", [])
 
 
-def test_top_up_that_is_on_says_what_it_buys_and_what_it_has_spent() -> None:
+def test_top_up_that_is_on_says_what_it_buys_and_whether_the_last_payment_failed() -> None:
     shown = row(top_up())
     assert (state(shown), shown.lines) == ("On", [SENTENCE])
     assert actions(shown) == ["Change", "Switch off"]
-
-
-def test_failure_announces_that_another_one_switches_off() -> None:
     assert row(top_up(failures=1)).lines == [
         SENTENCE,
         "The last payment failed. After another failure, we'll switch it off.",
