@@ -3,7 +3,6 @@
 import pytest
 
 from accounts.authentication.browsers import describe_browser
-from accounts.roles import TeamPermission, who_has
 from runtime.http.client_ip import client_address, is_address
 
 PEER = "192.0.2.1"
@@ -63,18 +62,3 @@ def test_ip_addresses_are_distinguished_from_host_names(host: str, expected: boo
 )
 def test_user_agent_is_described_by_browser_and_system(user_agent: str, description: str) -> None:
     assert describe_browser(user_agent) == description
-
-
-@pytest.mark.parametrize(
-    ("permission", "roles"),
-    [
-        (TeamPermission.CLOSE_ACCOUNT, "an owner"),
-        (TeamPermission.MANAGE_TEAM, "an owner or admin"),
-        (TeamPermission.MANAGE_KEYS, "an owner, admin, or developer"),
-        (TeamPermission.BUY, "an owner, admin, or billing member"),
-    ],
-)
-def test_roles_with_a_permission_are_listed_in_words(
-    permission: TeamPermission, roles: str
-) -> None:
-    assert who_has(permission) == roles

@@ -1,6 +1,6 @@
 """Creating, rotating and revoking keys, with audit entries and emails."""
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -12,6 +12,7 @@ from accounts.models import Account, AuditEntry, User
 from accounts.retention import erase_account
 from accounts.roles import Role
 from apikeys import services
+from apikeys.emails import describe_need, describe_old_key
 from apikeys.models import MAX_ACTIVE_KEYS, AlreadyRotated, ApiKey, TooManyKeys
 from apikeys.services import KeyIsNotActive
 from runtime.models import Mail
@@ -21,6 +22,7 @@ from tests.support.api_client import ApiClient, error_code
 pytestmark = pytest.mark.django_db
 
 HOUR = timedelta(hours=1)
+MOMENT = datetime(2026, 11, 3, 9, 5, tzinfo=UTC)
 
 
 def dump_database() -> str:
@@ -215,3 +217,25 @@ def test_expiry_of_a_rotated_key_is_not_announced(
     Mail.objects.all().delete()
     services.send_expiry_notices()
     assert not Mail.objects.exists()
+
+
+def make_key(**fields: object) -> ApiKey:
+    account = Account(requests_per_minute=1_200)
+    return ApiKey(account=account, first_four="Ab1c", last_four="9xYz", **fields)
+
+
+def test_old_key_is_described_until_it_no_longer_works() -> None:
+    sentence = "The old key, svc_live_Ab1c…9xYz, works until 3 Nov 2026, 09:05 UTC."
+    assert describe_old_key(make_key(expires_at=MOMENT)) == sentence
+    key = make_key(revoked_at=MOMENT, expires_at=MOMENT)
+    assert describe_old_key(key) == "The old key, svc_live_Ab1c…9xYz, no longer works."
+
+
+def test_used_and_unused_keys_get_different_advice() -> None:
+    assert describe_need(make_key(last_used_at=MOMENT)) == (
+        "This key is in use. Rotate it before then: both keys work while you update your servers."
+    )
+    assert describe_need(make_key()) == (
+        "This key has never been used. If you need it, rotate it before then: "
+        "both keys work while you update your servers."
+    )

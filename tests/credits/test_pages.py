@@ -23,8 +23,6 @@ from tests.support.api_client import ApiClient
 
 pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 
-TOKEN = "a" * 32
-
 
 @pytest.fixture
 def browser(owner: User) -> Client:
@@ -232,16 +230,6 @@ def test_ledger_accepts_any_month_in_the_query(browser: Client, month: str) -> N
 def test_staff_are_not_named_to_customers(browser: Client, account: Account, staff: User) -> None:
     grant(account=account, amount=50, reason="Sorry", actor=staff)
     assert staff.email not in text(browser.get("/credits/ledger/"))
-
-
-def test_plan_can_be_ordered_and_scheduled_on_the_pages(browser: Client, account: Account) -> None:
-    browser.post("/credits/plans/growth/", order_form(account, "growth"))
-    fulfill_order(order=account.orders.get())
-    assert "Growth" in text(browser.get("/credits/"))
-    browser.post("/credits/plans/starter/later/", {"form_token": TOKEN})
-    assert "Your plan changes to Starter on" in text(browser.get("/credits/plans/"))
-    browser.post("/credits/plans/growth/later/", {"form_token": TOKEN})
-    assert "Your plan changes to" not in text(browser.get("/credits/plans/"))
 
 
 def test_plan_that_cannot_be_ordered_redirects_with_the_reason(browser: Client) -> None:

@@ -14,7 +14,6 @@ from tests.support.passkey_device import PasskeyDevice
 
 SECRET = "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP"
 REAUTHENTICATE = "/accounts/2fa/reauthenticate/"
-REAUTHENTICATE_PASSKEY = "/accounts/2fa/webauthn/reauthenticate/"
 SIGN_IN = "/accounts/2fa/webauthn/login/"
 _FETCH_HEADERS = {"X-Requested-With": "XMLHttpRequest"}
 

@@ -30,15 +30,6 @@ def test_sign_in_is_recorded_in_every_account_of_the_user(
         assert (entry.actor, entry.actor_name, entry.ip) == (stranger, stranger.email, "127.0.0.1")
 
 
-def test_sign_out_and_password_change_are_recorded(account: Account, owner: User) -> None:
-    client = signed_in_by_form(owner)
-    new_password = "a new long password"
-    form = {"oldpassword": PASSWORD, "password1": new_password, "password2": new_password}
-    client.post("/accounts/password/change/", form)
-    client.post("/accounts/logout/")
-    assert {"user.password_changed", "user.signed_out"} <= set(recorded_actions(account))
-
-
 @pytest.mark.parametrize(
     ("path", "form"),
     [

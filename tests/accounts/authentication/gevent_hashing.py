@@ -1,4 +1,4 @@
-"""Script that test_hashers.py runs in a process patched by gevent, like a web worker.
+"""Script that test_passwords.py runs in a process patched by gevent, like a web worker.
 
 It prints how often another greenlet ran while passwords were hashed.
 """

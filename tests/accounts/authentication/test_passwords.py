@@ -1,16 +1,22 @@
 import re
 from datetime import timedelta
+from pathlib import Path
 
+import argon2
 import pytest
 import time_machine
 from allauth.account.models import EmailAddress
+from django.contrib.auth.hashers import check_password
 from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError
 from django.test import Client
 from django.utils import timezone
+from pytest_django import Settings
 
+from accounts.authentication.passwords.hashers import Argon2PasswordHasher
 from accounts.models import User
 from tests.conftest import PASSWORD, make_user, signed_in
+from tests.servers.gevent_process import run_patched
 
 pytestmark = pytest.mark.anywhere
 
@@ -88,17 +94,6 @@ def test_password_change_requires_the_current_password(owner: User, old: str) ->
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("path", ["/accounts/login/", "/accounts/signup/"])
-def test_password_field_is_masked_and_allows_paste_and_autofill(path: str) -> None:
-    page = Client().get(path).content.decode()
-    field = page[page.index('type="password"') - 100 :][:400]
-    assert 'autocomplete="' in field
-    assert 'autocomplete="off"' not in field
-    assert "onpaste" not in page
-    assert "readonly" not in field
-
-
-@pytest.mark.django_db
 def test_security_page_says_when_the_password_was_changed(owner: User) -> None:
     browser = signed_in(owner)
     assert b"Not changed since you joined on" in browser.get("/accounts/security/").content
@@ -107,3 +102,37 @@ def test_security_page_says_when_the_password_was_changed(owner: User) -> None:
         browser.post("/accounts/password/change/", form)
     page = browser.get("/accounts/security/").content.decode()
     assert re.search(r"Changed <time [^>]*>1.day ago</time>\.", page)
+
+
+def hash_parameters(encoded: str) -> argon2.Parameters:
+    return argon2.extract_parameters(encoded.removeprefix("argon2"))
+
+
+def test_hash_is_argon2_and_verifies_only_its_password() -> None:
+    hasher = Argon2PasswordHasher()
+    encoded = hasher.encode(PASSWORD, "some-random-salt")
+    assert encoded.startswith("argon2$argon2id$")
+    assert hasher.verify(PASSWORD, encoded)
+    assert not hasher.verify("wrong", encoded)
+
+
+@pytest.mark.django_db
+def test_hash_with_other_parameters_is_replaced_at_the_next_sign_in(
+    settings: Settings,
+) -> None:
+    settings.PASSWORD_HASHERS = ["accounts.authentication.passwords.hashers.Argon2PasswordHasher"]
+    expensive = argon2.PasswordHasher(time_cost=1, memory_cost=1024, parallelism=2).hash(PASSWORD)
+    user = User.objects.create(email="jane@shop.example", password=f"argon2{expensive}")
+    assert not user.check_password("wrong")
+    assert user.password == f"argon2{expensive}"
+    assert user.check_password(PASSWORD)
+    user.refresh_from_db()
+    # The minimum cost that OWASP recommends.
+    parameters = hash_parameters(user.password)
+    costs = (parameters.time_cost, parameters.memory_cost, parameters.parallelism)
+    assert costs == (2, 19 * 1024, 1)
+    assert check_password(PASSWORD, user.password)
+
+
+def test_hashing_does_not_block_other_requests_of_the_worker(tmp_path: Path) -> None:
+    assert int(run_patched("tests.accounts.authentication.gevent_hashing", tmp_path)) > 0

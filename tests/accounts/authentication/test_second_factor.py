@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
@@ -14,6 +15,7 @@ from django.test import Client
 from django.utils import timezone
 from pytest_django import Settings
 
+from accounts import services
 from accounts.authentication.second_factor.factors import reencrypt_secrets
 from accounts.models import AuditEntry, User
 from runtime.encryption import DecryptionFailed, decrypt, encrypt
@@ -164,3 +166,45 @@ def test_clock_that_was_set_back_does_not_lock_the_app_out(factor: Authenticator
     with time_machine.travel(timezone.now() + timedelta(days=30), tick=False):
         assert is_signed_in(sign_in_with(current_code()))
     assert is_signed_in(sign_in_with(current_code()))
+
+
+# A code is valid for 30 seconds, in which a busy machine may not send it.
+
+
+AUTHENTICATE = "/accounts/2fa/authenticate/"
+
+
+def change_password(user: User) -> None:
+    user.set_password("a new long password")
+    user.save()
+
+
+def set_the_same_password_again(user: User) -> None:
+    user.set_password(PASSWORD)
+    user.save()
+
+
+def deactivate(user: User) -> None:
+    User.objects.update(is_active=False)
+
+
+def close_account(user: User) -> None:
+    services.close_account(account=user.memberships.get().account, actor=user)
+
+
+CHANGES = [change_password, set_the_same_password_again, deactivate, close_account]
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_correct_code_is_refused_after_the_user_changed(
+    owner: User, change: Callable[[User], None]
+) -> None:
+    TOTP.activate(owner, SECRET)
+    browser = Client()
+    browser.post("/accounts/login/", LOGIN)
+    change(owner)
+    response = browser.post(AUTHENTICATE, {"code": current_code()})
+    assert response.status_code == 302
+    assert not is_signed_in(browser)
+    # The sign-in starts again with the password.
+    assert browser.get(AUTHENTICATE).headers["Location"].startswith("/accounts/login/")

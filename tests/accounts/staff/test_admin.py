@@ -5,10 +5,12 @@ import time_machine
 from allauth.mfa.models import Authenticator
 from django.contrib import admin
 from django.test import Client
+from django.urls import reverse
 from django.utils import timezone
 from pytest_django import Settings
 
 from accounts.models import Account, AuditEntry, User
+from apikeys.models import ApiKey
 from runtime.mail import outbox
 from runtime.models import Mail
 from tests.accounts.staff.staff_pages import client_in_group
@@ -112,15 +114,18 @@ def test_second_factor_prompt_of_the_admin_never_redirects_off_site(
     assert "evil.example" not in after.headers["Location"]
 
 
-@pytest.mark.parametrize("search", ["The Shop", "owner@shop.example", "acc_"])
-def test_each_list_can_be_searched(search: str, staff: User, account: Account) -> None:
-    search = account.public_id if search == "acc_" else search
+@pytest.mark.parametrize("search", ["The Shop", "owner@shop.example", "acc_", "key"])
+def test_each_list_can_be_searched(search: str, staff: User, account: Account, key: ApiKey) -> None:
+    text = {"acc_": account.public_id, "key": key.last_four}.get(search, search)
     client = signed_in(staff)
-    for model in admin.site._registry:
-        if model._meta.app_label == "accounts":
-            page = client.get(f"/admin/accounts/{model._meta.model_name}/", {"q": search})
-            assert page.status_code == 200, model
-            assert model is not Account or account.public_id in page.content.decode()
+    for model, options in admin.site._registry.items():
+        if options.search_fields:
+            name = f"admin:{model._meta.app_label}_{model._meta.model_name}_changelist"
+            page = client.get(reverse(name), {"q": text})
+            assert page.status_code == 200, name
+            assert model is not ApiKey or key.display in page.content.decode()
+            found = account.public_id in page.content.decode()
+            assert model is not Account or found is (search != "key")
 
 
 def test_support_can_view_suspend_and_lift_suspensions(account: Account) -> None:

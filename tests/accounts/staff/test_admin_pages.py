@@ -1,11 +1,13 @@
-"""Admin pages show money as money, empty cells for missing values, and labeled filters."""
+"""Admin pages show money as money, cells by their type, and labeled filters."""
 
 import re
+from datetime import date
 
 import pytest
-from django.utils import timezone
 
 from accounts.models import Account, User
+from accounts.staff.panels import Cell
+from accounts.templatetags.staff_pages import cell_class, cell_html
 from credits.models import Order, Pack
 from tests.accounts.staff.staff_pages import visible_text
 from tests.conftest import signed_in
@@ -55,15 +57,18 @@ def test_every_filter_of_a_list_has_a_name(staff: User) -> None:
     assert "" not in names
 
 
-@pytest.mark.parametrize("path", ["", "{}/change/"])
-def test_subscription_has_dates_like_the_rest(staff: User, account: Account, path: str) -> None:
-    today = timezone.now().date()
-    page = visible_text(open_page(staff, f"/admin/credits/subscription/{path.format(account.pk)}"))
-    assert f"{today:%-d %b %Y}" in page
-    assert f"{today:%Y-%m}" not in page
-
-
-def test_filters_are_above_the_list_and_the_search_has_a_label(staff: User, order: Order) -> None:
-    page = open_page(staff, "/admin/credits/order/")
-    assert '<nav id="changelist-filter" aria-label="Filters">' in page
-    assert '<label for="searchbar">Search</label>' in page
+@pytest.mark.parametrize(
+    ("cell", "html", "css"),
+    [
+        (Cell(None), '<span aria-label="none">\N{EN DASH}</span>', "staff-moment"),
+        (Cell(1_200), "1,200", "staff-number"),
+        (Cell("USD 5.00", is_amount=True), "<bdi>USD 5.00</bdi>", "staff-number"),
+        (Cell(date(2026, 11, 20)), "20 Nov 2026", "staff-moment"),
+        (Cell("<b>", "/x/", "bad"), None, "staff-text"),
+        (Cell("x" * 33), f"<bdi>{'x' * 33}</bdi>", "staff-text staff-text-long"),
+    ],
+)
+def test_cell_is_rendered_by_its_type(cell: Cell, html: str | None, css: str) -> None:
+    marked = '<a href="/x/"><span class="staff-tone staff-tone-bad"><bdi>&lt;b&gt;</bdi></span></a>'
+    assert cell_html(cell) == (html or marked)
+    assert cell_class(cell) == css

@@ -1,16 +1,17 @@
-"""The panels on the admin's front page about daily jobs and the email queue."""
+"""The panels on the admin's front page about daily jobs, the email queue, and webhooks."""
 
 from datetime import datetime, timedelta
 
 import pytest
 from django.test import Client
 from django.utils import timezone
-from pytest_django import Settings
 
-from accounts.models import User
+from accounts.models import Account, User, WebhookEndpoint
 from runtime.mail import outbox
 from runtime.models import Lease, Mail
-from tests.accounts.staff.staff_pages import front_page, panel_text, travel_to
+from tests.accounts.staff.staff_pages import client_in_group, front_page, panel_text, travel_to
+from tests.accounts.webhooks.deliveries import URL
+from tests.accounts.webhooks.factory import make_endpoint
 from tests.conftest import signed_in
 from tests.support.frozen_minute import freeze_time_but_not_processes
 
@@ -51,14 +52,6 @@ def test_daily_jobs_are_overdue_two_hours_into_the_next_day(
     assert ("manage.py run_worker" in text) == overdue
 
 
-def test_overdue_panel_without_a_scheduler_advises_a_timer(
-    staff_client: Client, settings: Settings
-) -> None:
-    settings.SCHEDULER = False
-    Lease.objects.create(name="daily", done_for=(timezone.now() - timedelta(days=3)).date())
-    assert "SCHEDULER is off, so your own timer" in panel_text(front_page(staff_client), DAILY_JOBS)
-
-
 def test_panel_distinguishes_running_from_failed_jobs(staff_client: Client) -> None:
     Lease.objects.acquire("daily", "worker", seconds=60)
     assert "Status Running" in panel_text(front_page(staff_client), DAILY_JOBS)
@@ -83,3 +76,18 @@ def test_given_up_emails_are_listed_without_their_text(staff_client: Client) -> 
     assert "jane@shop.example Hello No such user" in text
     assert "Given up 1 Fix the error" in text
     assert "secret" not in text
+
+
+def test_staff_see_failing_endpoints_without_the_path(account: Account) -> None:
+    endpoint = make_endpoint(account, URL)
+    staff = client_in_group("Support")
+    assert "No webhook is failing." in panel_text(front_page(staff), "Failing webhooks")
+    failing = {"failing_since": timezone.now() - timedelta(days=2), "failures": 1234}
+    WebhookEndpoint.objects.update(**failing)
+    usage = staff.get(f"/admin/usage/{account.public_id}/").content.decode()
+    for panel in (panel_text(front_page(staff), "Failing webhooks"), panel_text(usage, "Webhooks")):
+        assert f"shop.example ({endpoint.public_id}) Failing" in panel
+        assert "1,234" in panel
+        assert "/webhooks" not in panel
+    WebhookEndpoint.objects.update(disabled_at=timezone.now(), disabled_reason="gone")
+    assert "410 Gone" in panel_text(front_page(staff), "Failing webhooks")

@@ -71,19 +71,6 @@ def test_vectors_of_the_specifications_are_reproduced(endpoint: WebhookEndpoint)
     assert public_key(endpoint) == "whpk_" + b64encode(public).decode()
 
 
-def test_both_signatures_are_verified_by_other_programs(endpoint: WebhookEndpoint) -> None:
-    now = int(time.time())
-    header = sign(endpoint, message_id="evt_1", timestamp=now, body=BODY.encode())
-    assert [part.partition(",")[0] for part in header.split()] == ["v1", "v1a"]
-    assert len(b64decode(decrypt(endpoint.secret).removeprefix("whsec_"))) == 32
-    verify_v1(decrypt(endpoint.secret), header, now)
-    verify_v1a(public_key(endpoint), header, now)
-    with pytest.raises(WebhookVerificationError):
-        verify_v1(decrypt(endpoint.secret), header, now + 1)
-    with pytest.raises(InvalidSignature):
-        verify_v1a(public_key(endpoint), header, now + 1)
-
-
 def test_old_keys_sign_until_their_end(endpoint: WebhookEndpoint) -> None:
     old = decrypt(endpoint.secret), public_key(endpoint)
     retire_keys(endpoint, timezone.now() + timedelta(hours=1))
@@ -96,7 +83,10 @@ def test_old_keys_sign_until_their_end(endpoint: WebhookEndpoint) -> None:
         verify_v1a(key, header, now)
     endpoint.old_until = timezone.now()
     header = sign(endpoint, message_id="evt_1", timestamp=now, body=BODY.encode())
+    assert [part.partition(",")[0] for part in header.split()] == ["v1", "v1a"]
     verify_v1(new[0], header, now)
+    with pytest.raises(InvalidSignature):
+        verify_v1a(new[1], header, now + 1)
     with pytest.raises(WebhookVerificationError):
         verify_v1(old[0], header, now)
     endpoint.save()

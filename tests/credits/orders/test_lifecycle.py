@@ -1,5 +1,6 @@
 """Place, pay, cancel, and refund orders."""
 
+import json
 from typing import Any
 
 import pytest
@@ -15,8 +16,9 @@ from credits.orders.refunds import refund_order
 from credits.plans.offers import OrderRefused
 from credits.wallet.books import find_discrepancies
 from runtime.models import Mail
-from tests.conftest import make_member
-from tests.credits.customers import balance_and_debt, place_order, use_credits
+from tests.conftest import make_member, signed_in
+from tests.credits.customers import balance_and_debt, pay, place_order, use_credits
+from tests.credits.time_travel import on
 
 pytestmark = pytest.mark.django_db
 
@@ -178,3 +180,22 @@ def test_emails_about_money_go_to_owners_and_billing(
     invoice = Mail.objects.filter(subject__startswith="Invoice", to=owner.email).get()
     assert "Example Bank, account 000000" in invoice.text
     assert f"/credits/orders/{order.public_id}/" in invoice.text
+
+
+def test_export_has_each_refund_of_an_order(account: Account, owner: User, pack: Pack) -> None:
+    with on("2026-11-02"):
+        refunded, kept = (place_order(account, pack) for _ in range(2))
+        pay(refunded)
+    with on("2026-11-10"):
+        refund_order(order=refunded, cents=100)
+    with on("2026-11-12"):
+        refund_order(order=refunded, cents=350)
+    response = signed_in(owner).post("/accounts/account/export/")
+    orders = {order["public_id"]: order for order in json.loads(response.content)["orders"]}
+    rows = orders[refunded.public_id]["refunds"]
+    assert [(row["at"][:10], row["cents"]) for row in rows] == [
+        ("2026-11-10", 100),
+        ("2026-11-12", 250),
+    ]
+    assert orders[refunded.public_id]["refunded_cents"] == 350
+    assert orders[kept.public_id]["refunds"] == []

@@ -4,7 +4,6 @@ from decimal import Decimal
 
 import pytest
 
-from credits.countries import COUNTRIES, EU
 from credits.orders.tax import InvalidVatId, Tax, parse_vat_id, tax_for
 
 RATE = Decimal("0.19")
@@ -77,11 +76,3 @@ def test_vat_id_is_stored_in_its_usual_form(country: str, text: str, vat_id: str
 def test_vat_id_that_is_wrong_or_of_another_country_is_refused(country: str, text: str) -> None:
     with pytest.raises(InvalidVatId):
         parse_vat_id(country, text)
-
-
-def test_countries_are_sorted_and_contain_the_european_union() -> None:
-    ascii_names = [name for name in COUNTRIES.values() if name.isascii()]
-    assert ascii_names == sorted(ascii_names, key=str.lower)
-    assert len(COUNTRIES) == 249
-    assert COUNTRIES.keys() >= EU
-    assert len(EU) == 27

@@ -57,8 +57,6 @@ def test_free_plan_saves_nothing_and_has_no_price_per_thousand() -> None:
     ("packs", "text"),
     [
         ([], ""),
-        (PACKS[:1], "1,000 credits for $5.00"),
-        (PACKS, "1,000 credits for $5.00 or 9,000 credits for $30.00"),
         (
             [*PACKS, Pack(credits=50_000, price_cents=9_900)],
             "1,000 credits for $5.00, 9,000 credits for $30.00 or 50,000 credits for $99.00",

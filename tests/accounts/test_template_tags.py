@@ -1,9 +1,10 @@
-"""Syntax colors of code samples."""
+"""Template tags: syntax colors of code samples, and paragraphs of emails."""
 
 import html
 import re
 
 import pytest
+from django.template import engines
 
 from accounts.templatetags.code import MAX_COLORED, highlight
 
@@ -35,3 +36,21 @@ def test_each_response_is_colored_with_classes_and_escaped() -> None:
 def test_very_long_code_stays_plain() -> None:
     code = '"' + "a" * MAX_COLORED
     assert "<span" not in highlight(code, "json")
+
+
+JOINED = (
+    "{% load emails %}{% filter one_line %}\n{{ name }} joined\n  the account.\n{% endfilter %}"
+)
+
+
+def test_lines_of_a_paragraph_become_one_line() -> None:
+    template = engines["django"].from_string(
+        "{% autoescape off %}" + JOINED + "{% endautoescape %}"
+    )
+    assert template.render({"name": "Jane & Co"}) == "Jane & Co joined the account."
+
+
+def test_names_are_escaped_outside_of_emails() -> None:
+    assert engines["django"].from_string(JOINED).render({"name": "<b>"}) == (
+        "&lt;b&gt; joined the account."
+    )
