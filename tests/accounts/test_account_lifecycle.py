@@ -149,12 +149,15 @@ def test_deactivated_user_is_not_sent_to_the_closed_account_page(owner: User) ->
     assert b"Sign-in disabled" in Client().get(response.headers["Location"]).content
 
 
-def test_user_owns_at_most_five_accounts(owner: User) -> None:
+def test_user_owns_at_most_five_open_accounts(owner: User) -> None:
     client = signed_in(owner)
     for number in range(5):
         response = client.post("/accounts/account/open/", {"name": f"Another {number}"})
     assert b"You already own 5 accounts" in response.content
     assert owner.memberships.count() == 5
+    services.close_account(account=Account.objects.open().latest("pk"), actor=owner)
+    signed_in(owner).post("/accounts/account/open/", {"name": "One more"})
+    assert Account.objects.open().count() == 5
 
 
 def test_member_of_another_account_is_not_erased(

@@ -6,7 +6,6 @@ from accounts.models import Account, User
 from accounts.services import (
     MAX_OWNED_ACCOUNTS,
     TooManyAccounts,
-    close_account,
     open_account,
     open_another_account,
 )
@@ -22,15 +21,6 @@ def make_owner(accounts: int) -> User:
     for number in range(accounts):
         open_account(user=user, name=f"Shop {number}")
     return user
-
-
-def test_closed_account_makes_room_for_another() -> None:
-    user = make_owner(MAX_OWNED_ACCOUNTS)
-    with pytest.raises(TooManyAccounts, match="Close one first"):
-        open_another_account(user=user, name="One more")
-    close_account(account=Account.objects.open().latest("pk"), actor=user)
-    open_another_account(user=user, name="One more")
-    assert Account.objects.open().count() == MAX_OWNED_ACCOUNTS
 
 
 def test_concurrent_requests_do_not_open_more_accounts_than_allowed() -> None:

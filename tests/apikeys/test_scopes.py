@@ -80,12 +80,6 @@ def test_keys_from_before_scopes_can_do_what_they_could(account: Account) -> Non
     assert {*SCOPES} - set(key.scope_names or []) == {"events:read", "webhooks:write"}
 
 
-def test_rotated_key_keeps_its_scopes(account: Account, owner: User) -> None:
-    key = make_key(account, ["lists:read"])[0]
-    replacement, _ = services.rotate_key(key=key, grace=services.GRACE_PERIODS[0], actor=owner)
-    assert replacement.scope_names == ["lists:read"]
-
-
 @pytest.mark.parametrize(
     ("scopes", "before", "result"),
     [

@@ -1,4 +1,4 @@
-"""Processes that work on an account until they are killed, on either database."""
+"""Products on either database, and processes that work on an account until they are killed."""
 
 import os
 import subprocess
@@ -7,17 +7,15 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from tests.servers.postgres import postgres_server
-from tests.servers.product import ROOT, Product, product
+from tests.servers.product import ROOT, Product, migrated_postgres, product
 
 
 @contextmanager
-def product_on(database: str, folder: Path) -> Iterator[Product]:
+def product_on(database: str, folder: Path, **options: str) -> Iterator[Product]:
     """Start the product on "sqlite" or "postgresql"."""
     with ExitStack() as stack:
-        options = {}
         if database == "postgresql":
-            options["DATABASE_URL"] = stack.enter_context(postgres_server()).url
+            options["DATABASE_URL"] = stack.enter_context(migrated_postgres())
         yield stack.enter_context(product(folder, **options))
 
 

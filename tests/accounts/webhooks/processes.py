@@ -4,16 +4,18 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from datetime import datetime, timedelta
 from itertools import accumulate
 from pathlib import Path
 from typing import NamedTuple
 
+import pytest
+
 from tests.lists.list_processes import change
 from tests.servers.books import fetch_number, fetch_rows
 from tests.servers.keys import manage
-from tests.servers.product import ROOT, Product
+from tests.servers.product import ROOT, Product, migrated_postgres
 
 _SETUP = """
 from django.utils import timezone
@@ -113,3 +115,12 @@ def sender(folder: Path, **environment: str) -> Iterator[Sender]:
         yield running
     finally:
         running.stop()
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def site(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Sender]:
+    with ExitStack() as stack:
+        options = {}
+        if request.param == "postgresql":
+            options["DATABASE_URL"] = stack.enter_context(migrated_postgres())
+        yield stack.enter_context(sender(tmp_path, **options))

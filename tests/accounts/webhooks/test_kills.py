@@ -5,28 +5,19 @@ import sqlite3
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
-from pathlib import Path
 
 import psycopg
 import pytest
 
-from tests.accounts.webhooks.processes import Sender, add_endpoints, end_leases, sender, wait_until
+from tests.accounts.webhooks.processes import Sender, add_endpoints, end_leases, site, wait_until
 from tests.servers.books import fetch_rows
-from tests.servers.product import migrated_postgres
 from tests.servers.receiver import Handler, receiver, respond, silence
+
+__all__ = ["site"]
 
 pytestmark = [pytest.mark.process, pytest.mark.fault, pytest.mark.timeout(900)]
 
 KILLS, EVENTS = 12, 150
-
-
-@pytest.fixture(params=["sqlite", "postgresql"])
-def site(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Sender]:
-    with ExitStack() as stack:
-        options = {}
-        if request.param == "postgresql":
-            options["DATABASE_URL"] = stack.enter_context(migrated_postgres())
-        yield stack.enter_context(sender(tmp_path, **options))
 
 
 def restart(site: Sender) -> None:

@@ -1,6 +1,5 @@
 """The process sends what is due, and no receiver delays another."""
 
-from collections.abc import Iterator
 from contextlib import ExitStack
 from datetime import timedelta
 from pathlib import Path
@@ -16,21 +15,15 @@ from tests.accounts.webhooks.processes import (
     end_leases,
     most_at_once,
     sender,
+    site,
     wait_until,
 )
 from tests.servers.product import Product, migrated_postgres, product
 from tests.servers.receiver import Handler, drip, receiver, respond, silence
 
+__all__ = ["site"]
+
 pytestmark = [pytest.mark.process, pytest.mark.proof, pytest.mark.timeout(400)]
-
-
-@pytest.fixture(params=["sqlite", "postgresql"])
-def site(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Sender]:
-    with ExitStack() as stack:
-        options = {}
-        if request.param == "postgresql":
-            options["DATABASE_URL"] = stack.enter_context(migrated_postgres())
-        yield stack.enter_context(sender(tmp_path, **options))
 
 
 def test_slow_and_silent_receivers_end_in_time_and_delay_no_others(site: Sender) -> None:

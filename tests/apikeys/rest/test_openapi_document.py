@@ -9,10 +9,13 @@ from typing import Any
 
 import pytest
 from django.test import Client
+from drf_spectacular.validation import validate_schema
 from jsonschema import Draft202012Validator
 
 from accounts.events.types import event_types
 from apikeys.errors import REFUSALS
+from apikeys.events.serializers import EVENT_EXAMPLE
+from lists.event_types import LIST_READY
 from tests.servers.product import ROOT
 
 pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
@@ -56,11 +59,17 @@ def resolve(document: Any, reference: str) -> Any:
     return found
 
 
-def test_document_has_the_releases_version_and_no_notes_of_the_generator(document: Any) -> None:
+def test_document_is_valid_and_has_the_releases_version_and_no_notes_of_the_generator(
+    document: Any,
+) -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     assert document["info"]["version"] == project["version"]
     names = {name for node in iterate_objects(document) for name in node}
     assert {name for name in names if name.startswith("x-")} == set()
+    validate_schema(document)  # type: ignore[no-untyped-call]
+    parameters = document["webhooks"]["list.ready"]["post"]["parameters"]
+    headers = ["webhook-id", "webhook-timestamp", "webhook-signature"]
+    assert [parameter["name"] for parameter in parameters] == headers
 
 
 def test_shared_components_exist_and_are_used(document: Any) -> None:
@@ -190,3 +199,20 @@ def test_every_tag_is_declared_with_a_description_and_used(document: Any) -> Non
     assert used == set(declared)
     assert all(declared.values())
     assert all(len(operation["tags"]) == 1 for operation in operations(document))
+
+
+def test_schema_of_a_type_accepts_its_events_only(document: Any) -> None:
+    content = document["webhooks"]["list.ready"]["post"]["requestBody"]["content"]
+    body = content["application/json"]
+    assert body["schema"] == {"$ref": "#/components/schemas/ListReadyEvent"}
+    components = {"components": document["components"]}
+    of_type = Draft202012Validator({**body["schema"], **components})
+    of_any_type = Draft202012Validator({"$ref": "#/components/schemas/Event", **components})
+    event = body["examples"]["ListReadyEvent"]["value"]
+    assert event["data"] == LIST_READY.example
+    for validator in (of_type, of_any_type):
+        validator.validate(event)
+    assert of_any_type.is_valid(EVENT_EXAMPLE)
+    without_state = {name: value for name, value in event["data"].items() if name != "state"}
+    for change in ({"type": "list.failed"}, {"data": without_state}):
+        assert not of_type.is_valid({**event, **change})

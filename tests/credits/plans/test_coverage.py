@@ -1,4 +1,4 @@
-"""Derive the plan on a day from the paid months."""
+"""The plan on a day, and what plans, upgrades and renewals cost. Without a database."""
 
 from datetime import date, timedelta
 
@@ -6,23 +6,93 @@ import pytest
 
 from credits.models import Plan
 from credits.plans.coverage import Coverage, PaidMonth, PlanStatus, plan_status
+from credits.plans.offers import OrderRefused, offer_plan
+from credits.plans.periods import Period, month_to_renew
 
-FREE = Plan(code="free", name="Free", price_cents=0)
-STARTER = Plan(code="starter", name="Starter", price_cents=1_500)
-GROWTH = Plan(code="growth", name="Growth", price_cents=9_900)
-for number, plan in enumerate((FREE, STARTER, GROWTH), 1):
-    plan.pk = number
+FREE = Plan(pk=1, code="free", name="Free", price_cents=0, monthly_credits=100)
+STARTER = Plan(pk=2, code="starter", name="Starter", price_cents=1_500, monthly_credits=5_000)
+GROWTH = Plan(pk=3, code="growth", name="Growth", price_cents=9_900, monthly_credits=50_000)
 
 NOVEMBER, DECEMBER, JANUARY = date(2026, 11, 25), date(2026, 12, 25), date(2027, 1, 25)
+FIRST = PaidMonth(STARTER, NOVEMBER, DECEMBER, net_cents=1_500, credits=5_000)
+SECOND = PaidMonth(STARTER, DECEMBER, JANUARY, net_cents=1_400, credits=5_000)
+GIFT = PaidMonth(STARTER, NOVEMBER, DECEMBER)
+
+NO_PLAN = PlanStatus(None, None)
+PAID, PAID_AHEAD = PlanStatus(STARTER, DECEMBER), PlanStatus(STARTER, JANUARY)
+DUE = PlanStatus(STARTER, DECEMBER, is_due=True)
 
 
-def paid(plan: Plan, start: date, end: date, *, upgrade: bool = False) -> PaidMonth:
-    return PaidMonth(plan, start, end, upgrade)
+@pytest.mark.parametrize(
+    ("plan", "status", "months", "kind", "net_cents", "credits", "period"),
+    [
+        (STARTER, NO_PLAN, [], "plan", 1_500, 5_000, None),
+        (STARTER, DUE, [FIRST], "renewal", 1_500, 5_000, Period(DECEMBER, JANUARY)),
+        (GROWTH, DUE, [FIRST], "renewal", 9_900, 50_000, Period(DECEMBER, JANUARY)),
+        (GROWTH, PAID, [FIRST], "upgrade", 8_400, 45_000, Period(NOVEMBER, DECEMBER)),
+        (
+            *(GROWTH, PAID_AHEAD, [FIRST, SECOND], "upgrade"),
+            *(16_900, 90_000, Period(NOVEMBER, JANUARY)),
+        ),
+        # Nothing was paid for a plan that staff gave.
+        (GROWTH, PAID, [GIFT], "upgrade", 9_900, 50_000, Period(NOVEMBER, DECEMBER)),
+    ],
+)
+def test_offer_depends_on_what_is_paid_for(
+    plan: Plan,
+    status: PlanStatus,
+    months: list[PaidMonth],
+    kind: str,
+    net_cents: int,
+    credits: int,
+    period: Period | None,
+) -> None:
+    offer = offer_plan(
+        plan,
+        coverage=Coverage.from_months(months),
+        status=status,
+        started_on=NOVEMBER,
+        day=date(2026, 12, 1),
+    )
+    assert (offer.kind, offer.net_cents, offer.credits) == (kind, net_cents, credits)
+    assert offer.period == period
 
 
-FIRST = paid(STARTER, NOVEMBER, DECEMBER)
-SECOND = paid(STARTER, DECEMBER, JANUARY)
-UPGRADE = paid(GROWTH, NOVEMBER, DECEMBER, upgrade=True)
+@pytest.mark.parametrize(
+    ("plan", "status", "reason"),
+    [
+        (FREE, PAID, "You can't buy Free"),
+        (STARTER, PAID, "You're already on Starter"),
+        (STARTER, PlanStatus(GROWTH, DECEMBER), "Starter is lower than"),
+    ],
+)
+def test_current_or_lower_plan_is_not_offered(plan: Plan, status: PlanStatus, reason: str) -> None:
+    with pytest.raises(OrderRefused, match=reason):
+        offer_plan(
+            plan,
+            coverage=Coverage.from_months([FIRST]),
+            status=status,
+            started_on=NOVEMBER,
+            day=date(2026, 12, 1),
+        )
+
+
+@pytest.mark.parametrize(
+    ("day", "start"),
+    [
+        ("2026-12-17", None),
+        ("2026-12-18", "2026-12-25"),
+        ("2027-01-24", "2026-12-25"),
+        # The daily job didn't run for months.
+        ("2027-02-03", "2027-01-25"),
+    ],
+)
+def test_renewal_is_ordered_a_week_before_the_paid_months_end(day: str, start: str | None) -> None:
+    month = month_to_renew(covered_until=DECEMBER, started_on=NOVEMBER, day=date.fromisoformat(day))
+    assert (month and str(month.start)) == start
+
+
+UPGRADE = PaidMonth(GROWTH, NOVEMBER, DECEMBER, is_upgrade=True)
 
 
 @pytest.mark.parametrize(
@@ -39,7 +109,7 @@ UPGRADE = paid(GROWTH, NOVEMBER, DECEMBER, upgrade=True)
         ([UPGRADE], "2026-12-01", None, None),
         ([UPGRADE, SECOND], "2026-12-01", None, None),
         # Staff ended the month on its first day.
-        ([paid(GROWTH, NOVEMBER, NOVEMBER)], "2026-11-25", None, NOVEMBER),
+        ([PaidMonth(GROWTH, NOVEMBER, NOVEMBER)], "2026-11-25", None, NOVEMBER),
     ],
 )
 def test_plan_on_a_day_is_the_highest_that_is_paid_for(

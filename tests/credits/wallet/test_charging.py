@@ -160,12 +160,6 @@ def test_every_response_to_a_key_is_in_the_request_log(
     assert (third.status, third.refusal, third.path) == (404, "not_found", "/v1/nothing")
 
 
-def test_429_is_not_in_the_request_log(caller: ApiClient, account: Account) -> None:
-    Account.objects.update(requests_per_minute_override=1)
-    assert [caller.validate(SANDBOX).status_code for _ in range(3)] == [200, 429, 429]
-    assert LogEntry.objects.count() == 1
-
-
 def test_charged_request_takes_few_queries(
     caller: ApiClient, django_assert_num_queries: Any
 ) -> None:

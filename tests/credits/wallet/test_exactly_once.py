@@ -8,10 +8,11 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from tests.credits.killed_processes import product_on
 from tests.servers.books import assert_books_agree, fetch_number
 from tests.servers.client import ClientResponse, HttpCaller
 from tests.servers.keys import make_key, manage
-from tests.servers.product import Product, migrated_postgres, product
+from tests.servers.product import Product
 from tests.servers.raw_http import send_and_disconnect
 
 pytestmark = [pytest.mark.process, pytest.mark.proof]
@@ -23,15 +24,8 @@ WORKERS, THREADS, BALANCE, CALLS = 4, 16, 500, 800
 def site(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Product]:
-    folder, workers = tmp_path_factory.mktemp("exact"), str(WORKERS)
-    if request.param == "sqlite":
-        with product(folder, WEB_WORKERS=workers) as running:
-            yield running
-        return
-    with (
-        migrated_postgres() as url,
-        product(folder, WEB_WORKERS=workers, DATABASE_URL=url) as running,
-    ):
+    folder = tmp_path_factory.mktemp("exact")
+    with product_on(request.param, folder, WEB_WORKERS=str(WORKERS)) as running:
         yield running
 
 

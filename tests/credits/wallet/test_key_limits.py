@@ -10,8 +10,7 @@ from django.db import transaction
 from accounts.models import Account, User
 from apikeys import services
 from apikeys.credit_limits import CreditUse
-from apikeys.models import ApiKey, RefusalHour
-from apikeys.models.refusals import refusals
+from apikeys.models import ApiKey
 from credits.models import UseDay, UseHour, Wallet
 from credits.services import deduct
 from credits.wallet.books import find_discrepancies
@@ -105,14 +104,6 @@ def test_calls_beyond_the_limit_are_402_and_say_when_it_resets(
     }
     assert "Retry-After" not in response.headers
     assert Wallet.objects.get(account=account).balance == 97
-
-
-def test_refusal_is_in_the_request_log_and_counted(limited: ApiKey, caller: ApiClient) -> None:
-    charge(limited, 3)
-    caller.validate(DEFINITE)
-    refusals.flush()
-    assert LogEntry.objects.get().refusal == "key_credit_limit_reached"
-    assert RefusalHour.objects.get().code == "key_credit_limit_reached"
 
 
 def test_key_without_a_limit_is_not_refused(limited: ApiKey, account: Account, owner: User) -> None:

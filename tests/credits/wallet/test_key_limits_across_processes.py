@@ -9,15 +9,16 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 
+from tests.credits.killed_processes import product_on
 from tests.credits.wallet.test_kills import find_workers
 from tests.servers.books import fetch_number
 from tests.servers.client import ClientResponse, HttpCaller
 from tests.servers.keys import make_key, manage
-from tests.servers.postgres import postgres
-from tests.servers.product import Product, product
+from tests.servers.product import Product
 
 pytestmark = [pytest.mark.process, pytest.mark.proof]
 
@@ -34,15 +35,8 @@ print(rotate_key(key=key, grace=timedelta(days=7), actor=actor)[1])
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
-def site(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Product]:
-    folder, workers = tmp_path_factory.mktemp("limits"), str(WORKERS)
-    if request.param == "sqlite":
-        with product(folder, WEB_WORKERS=workers) as running:
-            yield running
-        return
-    with postgres() as url, product(folder, WEB_WORKERS=workers, DATABASE_URL=url) as running:
+def site(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Product]:
+    with product_on(request.param, tmp_path, WEB_WORKERS=str(WORKERS)) as running:
         yield running
 
 
