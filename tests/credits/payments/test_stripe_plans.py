@@ -31,16 +31,6 @@ pytestmark = pytest.mark.django_db
 __all__ = ["running", "stripe"]
 
 
-def test_renewal_at_the_previous_price_is_fulfilled(
-    stripe: FakeStripe, account: Account, plans: PlansByCode
-) -> None:
-    stripe_id = subscribe(stripe, account, plans["starter"])
-    Plan.objects.filter(code="starter").update(price_cents=2_000)
-    run_daily()
-    assert send_event(stripe.renew(stripe_id, 1_500)) == 200
-    assert balance_and_debt(account) == (10_100, 0)
-
-
 def test_plan_is_a_subscription_that_renews_automatically(
     stripe: FakeStripe, account: Account, plans: PlansByCode
 ) -> None:
@@ -52,6 +42,8 @@ def test_plan_is_a_subscription_that_renews_automatically(
         assert price["recurring"] == {"interval": "month"}
         assert send_event(stripe.pay(session)) == 200
     subscription = get_subscription(account)
+    first = {"billing_reason": "subscription_create"}
+    assert send_event(stripe.renew(subscription.provider_subscription, 1_500, **first)) == 200
     assert (subscription.plan.code, balance_and_debt(account)) == ("starter", (5_100, 0))
     run_daily_jobs("2026-12-20")
     assert not account.orders.pending().exists()
@@ -64,14 +56,6 @@ def test_plan_is_a_subscription_that_renews_automatically(
     assert (renewed.state, renewed.total_cents) == ("paid", 1_500)
     assert str(renewed.period_start) == "2026-12-25"
     assert not list(find_discrepancies())
-
-
-def test_first_invoice_of_a_subscription_is_not_a_renewal(
-    stripe: FakeStripe, account: Account, plans: PlansByCode
-) -> None:
-    stripe_id = subscribe(stripe, account, plans["starter"])
-    send_event(stripe.renew(stripe_id, 1_500, billing_reason="subscription_create"))
-    assert balance_and_debt(account) == (5_100, 0)
 
 
 def test_failed_renewal_sends_an_email_and_ends_the_plan_after_7_days(
@@ -180,16 +164,6 @@ def test_subscription_cancelled_at_stripe_lasts_until_its_paid_month_ends(
     assert get_subscription(account).plan.code == "free"
 
 
-def test_closed_account_is_not_charged_again(
-    stripe: FakeStripe, account: Account, owner: User, plans: PlansByCode
-) -> None:
-    stripe_id = subscribe(stripe, account, plans["starter"])
-    close_account(account=account, actor=owner)
-    run_daily()
-    run_daily()
-    assert stripe.cancelled == [stripe_id]
-
-
 def test_refund_of_a_renewal_is_matched_by_its_invoice(
     stripe: FakeStripe, account: Account, plans: PlansByCode
 ) -> None:
@@ -259,16 +233,22 @@ def test_plan_ordered_in_the_grace_period_cancels_the_old_subscription(
     assert balance_and_debt(account) == (55_100, 0)
 
 
-def test_closing_an_account_cancels_its_subscription_immediately(
+@pytest.mark.parametrize("is_immediate", [True, False])
+def test_closing_an_account_cancels_its_subscription_immediately_or_by_the_daily_job(
     stripe: FakeStripe,
     account: Account,
     owner: User,
     plans: PlansByCode,
     django_capture_on_commit_callbacks: Any,
+    is_immediate: bool,
 ) -> None:
     stripe_id = subscribe(stripe, account, plans["starter"])
-    with django_capture_on_commit_callbacks(execute=True):
+    with django_capture_on_commit_callbacks(execute=is_immediate):
         close_account(account=account, actor=owner)
+    if not is_immediate:
+        run_daily()
+    assert stripe.cancelled == [stripe_id]
+    run_daily()
     assert stripe.cancelled == [stripe_id]
     # A renewal charged at that moment is fulfilled.
     assert send_event(stripe.renew(stripe_id, 1_500)) == 200
@@ -287,7 +267,7 @@ def test_refunded_plan_is_not_charged_again(
     assert stripe.cancelled == [stripe_id]
 
 
-def test_new_price_is_sent_to_stripe_by_the_daily_job(
+def test_new_price_is_sent_to_stripe_by_the_daily_job_and_the_former_one_accepted(
     stripe: FakeStripe, account: Account, plans: PlansByCode
 ) -> None:
     stripe_id = subscribe(stripe, account, plans["starter"])
@@ -297,3 +277,6 @@ def test_new_price_is_sent_to_stripe_by_the_daily_job(
     request = stripe.subscriptions[stripe_id]["asked"]
     assert request["items"][0]["price_data"]["unit_amount"] == "2000"
     assert get_subscription(account).provider_cents == 2_000
+    # A renewal that was charged at the former price is fulfilled.
+    assert send_event(stripe.renew(stripe_id, 1_500)) == 200
+    assert balance_and_debt(account) == (10_100, 0)

@@ -4,12 +4,12 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import Group
 from django.test import Client
 
 from accounts.models import Account, AuditEntry, User
 from credits.models import LedgerEntry, Order, Pack, Plan, Wallet
-from tests.conftest import make_user, signed_in
+from tests.accounts.staff.staff_pages import client_in_group
+from tests.conftest import signed_in
 from tests.credits.customers import pay, place_order
 from tests.support.staff_forms import post_confirmed
 
@@ -18,20 +18,14 @@ pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 TOKEN = "a" * 32
 
 
-def staff_in_group(name: str) -> User:
-    user = make_user(f"{name.lower()}@service.example", is_staff=True)
-    user.groups.add(Group.objects.get(name=name))
-    return user
-
-
 @pytest.fixture
 def finance(db: None) -> Client:
-    return signed_in(staff_in_group("Finance"))
+    return client_in_group("Finance")
 
 
 @pytest.fixture
 def support(db: None) -> Client:
-    return signed_in(staff_in_group("Support"))
+    return client_in_group("Support")
 
 
 def admin_url(obj: Account | Order, slug: str = "change") -> str:

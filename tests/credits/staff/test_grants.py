@@ -19,6 +19,7 @@ from accounts.services import close_account, open_account
 from credits.models import GrantState, LedgerEntry, StaffGrant, Wallet
 from credits.staff import grants
 from credits.wallet.books import find_discrepancies
+from tests.accounts.staff.staff_pages import client_in_group
 from tests.conftest import make_user, signed_in
 from tests.support.fresh_database import run_concurrently
 from tests.support.staff_forms import post_confirmed
@@ -134,24 +135,19 @@ def test_second_person_rejects_or_confirms_and_does_not_withdraw(
     assert balance(account) == 100
 
 
-def test_member_of_the_account_cannot_confirm_or_reject(
+def test_member_of_the_account_or_staff_who_cannot_grant_cannot_confirm_or_reject(
     account: Account, requester: User, second: User
 ) -> None:
     grant = request(account, requester, LIMIT + 1)
     Membership.objects.create(account=account, user=second, role=Role.VIEWER)
     for slug in ("confirm", "reject"):
         assert "You are a member of this account" in submit(signed_in(second), grant, slug)
-    grant.refresh_from_db()
-    assert grant.is_pending
-
-
-def test_staff_who_cannot_grant_cannot_confirm(account: Account, requester: User) -> None:
-    support = make_user("support@service.example", is_staff=True)
-    support.groups.add(Group.objects.get(name="Support"))
-    grant, client = request(account, requester, LIMIT + 1), signed_in(support)
+    client = client_in_group("Support")
     assert client.get(f"/admin/credits/staffgrant/{grant.pk}/change/").status_code == 200
     for slug in ("confirm", "reject", "withdraw"):
         assert client.post(f"/admin/credits/staffgrant/{grant.pk}/{slug}/").status_code == 403
+    grant.refresh_from_db()
+    assert grant.is_pending
 
 
 def test_many_small_grants_over_all_accounts_count_as_one_large_grant(
