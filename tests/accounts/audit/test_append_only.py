@@ -3,13 +3,13 @@
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import Group
 from django.db import DatabaseError, connection, transaction
 from django.utils import timezone
 
 from accounts.audit import record
 from accounts.models import Account, AuditEntry, User
-from tests.conftest import make_user, signed_in_by_form
+from tests.accounts.staff.staff_pages import client_in_group
+from tests.conftest import make_user, signed_in
 
 pytestmark = pytest.mark.django_db
 
@@ -95,11 +95,8 @@ def test_personal_data_can_be_erased_and_entries_of_an_erased_account_deleted(
 
 
 @pytest.mark.parametrize("group", ["superuser", "Support", "Finance"])
-def test_staff_cannot_change_entries(entry: AuditEntry, group: str) -> None:
-    user = make_user("staff@service.example", is_staff=True, is_superuser=group == "superuser")
-    if group != "superuser":
-        user.groups.add(Group.objects.get(name=group))
-    client = signed_in_by_form(user)
+def test_staff_cannot_change_entries(entry: AuditEntry, staff: User, group: str) -> None:
+    client = signed_in(staff) if group == "superuser" else client_in_group(group)
     page = f"/admin/accounts/auditentry/{entry.pk}/"
     assert client.get(f"{page}change/").status_code == 200
     responses: list[Any] = [

@@ -9,13 +9,13 @@ from django.test import Client
 
 from accounts.models import Account, User
 from credits.models import Order, Pack
-from credits.orders import fulfillment, placement, quotes, refunds
-from credits.orders.buyers import Buyer
+from credits.orders import fulfillment, placement, refunds
 from credits.payments import PaymentUnavailable, get_payment_method, stripe_events
 from credits.payments.stripe_payloads import find_order_for_charge
 from credits.wallet.books import find_discrepancies
 from runtime.models import Mail
 from tests.conftest import signed_in
+from tests.credits import customers
 from tests.credits.customers import balance_and_debt
 from tests.credits.payments.stripe_helpers import (
     WEBHOOK,
@@ -233,12 +233,10 @@ def test_refund_by_staff_goes_through_stripe_and_is_recorded_once(
 
 
 def test_order_stays_pending_while_stripe_is_down(
-    stripe: FakeStripe, account: Account, owner: User, pack: Pack
+    stripe: FakeStripe, account: Account, pack: Pack
 ) -> None:
     stripe.is_down = True
-    order = placement.place_order(
-        quote=quotes.quote(account, pack), buyer=Buyer("Shop"), actor=owner
-    )
+    order = customers.place_order(account, pack)
     with pytest.raises(PaymentUnavailable, match="nothing was charged"):
         get_payment_method(order).begin(order)
     stripe.is_down = False
@@ -266,11 +264,9 @@ def test_payment_page_is_reused_while_it_is_open_and_replaced_unless_it_was_paid
 
 
 def test_order_cancelled_while_its_page_opens_leaves_no_open_page(
-    stripe: FakeStripe, account: Account, pack: Pack, owner: User
+    stripe: FakeStripe, account: Account, pack: Pack
 ) -> None:
-    order = placement.place_order(
-        quote=quotes.quote(account, pack), buyer=Buyer("Shop"), actor=owner
-    )
+    order = customers.place_order(account, pack)
     stale = Order.objects.get(pk=order.pk)
     get_payment_method(order).begin(order)
     placement.cancel_order(order=order)

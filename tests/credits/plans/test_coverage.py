@@ -108,6 +108,9 @@ UPGRADE = PaidMonth(GROWTH, NOVEMBER, DECEMBER, is_upgrade=True)
         # The month under the upgrade was refunded.
         ([UPGRADE], "2026-12-01", None, None),
         ([UPGRADE, SECOND], "2026-12-01", None, None),
+        # The month before was refunded.
+        ([SECOND], "2026-12-01", None, None),
+        ([SECOND], "2026-12-25", STARTER, JANUARY),
         # Staff ended the month on its first day.
         ([PaidMonth(GROWTH, NOVEMBER, NOVEMBER)], "2026-11-25", None, NOVEMBER),
     ],

@@ -189,17 +189,6 @@ def test_refunded_renewal_no_longer_covers_its_month(shop: Account) -> None:
     assert plan_on(shop, "2026-12-24") == "growth"
 
 
-def test_month_paid_ahead_remains_when_the_previous_one_is_refunded(shop: Account) -> None:
-    first = subscribe(shop, "starter")
-    run_daily_jobs("2026-12-18")
-    with on("2026-12-19"):
-        pay(pending_order(shop))
-    refund(first, "2026-12-20")
-    assert plan_and_balance(shop) == ("free", 5_000)
-    assert plan_on(shop, "2026-12-25") == "starter"
-    assert covered_until(shop) == "2027-01-25"
-
-
 def test_refund_of_a_past_month_leaves_the_current_plan_unchanged(shop: Account) -> None:
     first = subscribe(shop, "starter")
     run_daily_jobs("2026-12-18")

@@ -1,13 +1,11 @@
 """Concurrent operations, each on its own connection, have one effect, and the books agree."""
 
-import json
 from collections import Counter
 from typing import Any
 
 import pytest
 from django.db import IntegrityError, OperationalError, connection
 from django.test import Client
-from pytest_django import Settings
 
 from accounts.engine import get_engine
 from accounts.models import Account, User
@@ -24,7 +22,8 @@ from credits.wallet.holds import HoldEnded, charge_hold, hold_credits
 from runtime.models import Mail
 from tests.conftest import make_user, signed_in_by_form
 from tests.credits.customers import order_form, place_order
-from tests.servers.stripe import SECRET_KEY, WEBHOOK_SECRET, fake_stripe, sign
+from tests.credits.payments.stripe_helpers import running, send_event, stripe
+from tests.servers.stripe import FakeStripe
 from tests.support.api_client import ApiClient
 from tests.support.fresh_database import run_concurrently
 from validation.charging.settlement import (
@@ -37,6 +36,8 @@ from validation.models import LogEntry
 from validation.request_log.writer import Caller
 
 pytestmark = pytest.mark.usefixtures("fresh_database")
+
+__all__ = ["running", "stripe"]
 
 
 @pytest.fixture
@@ -207,55 +208,36 @@ def test_concurrent_confirmations_of_one_mailbox_grant_credits_once() -> None:
 
 
 def test_stripe_event_received_10_times_concurrently_grants_once(
-    shop: Account, buyer: User, settings: Settings
+    shop: Account, stripe: FakeStripe
 ) -> None:
-    with fake_stripe() as stripe:
-        settings.STRIPE_SECRET_KEY, settings.STRIPE_WEBHOOK_SECRET = SECRET_KEY, WEBHOOK_SECRET
-        settings.STRIPE_API_URL = stripe.url
-        order = place_order(shop, Pack.objects.earliest("credits"))
-        get_payment_method(order).begin(order)
-        payload = json.dumps(stripe.pay(stripe.find_session(order.public_id))).encode()
-
-    def send(_: int) -> int:
-        return (
-            Client()
-            .post(
-                "/credits/stripe/",
-                payload,
-                content_type="application/json",
-                headers={"Stripe-Signature": sign(payload)},
-            )
-            .status_code
-        )
-
-    assert set(run_concurrently(10, send)) == {200}
+    order = place_order(shop, Pack.objects.earliest("credits"))
+    get_payment_method(order).begin(order)
+    event = stripe.pay(stripe.find_session(order.public_id))
+    assert set(run_concurrently(10, lambda _: send_event(event))) == {200}
     assert get_wallet(shop).balance == 1_000
     assert count_emails("Receipt") == 1
     assert not list(find_discrepancies())
 
 
 def test_20_concurrent_posts_of_one_order_form_leave_one_payment_page_open(
-    shop: Account, buyer: User, settings: Settings
+    shop: Account, buyer: User, stripe: FakeStripe, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(stripe, "delay", 0.2)
     pack = Pack.objects.earliest("credits")
-    path = f"/credits/packs/{pack.public_id}/"
+    path, form = f"/credits/packs/{pack.public_id}/", order_form(shop, pack)
     cookies = signed_in_by_form(buyer).cookies
-    with fake_stripe() as stripe:
-        settings.STRIPE_SECRET_KEY, settings.STRIPE_WEBHOOK_SECRET = SECRET_KEY, WEBHOOK_SECRET
-        settings.STRIPE_API_URL, stripe.delay = stripe.url, 0.2
-        form = order_form(shop, pack)
 
-        def send(_: int) -> tuple[int, str]:
-            client = Client()
-            client.cookies = cookies
-            response = client.post(path, form)
-            return response.status_code, response.headers["Location"]
+    def send(_: int) -> tuple[int, str]:
+        client = Client()
+        client.cookies = cookies
+        response = client.post(path, form)
+        return response.status_code, response.headers["Location"]
 
-        responses = run_concurrently(20, send)
-        order = Order.objects.get()
-        assert set(responses) == {(302, f"/credits/orders/{order.public_id}/")}
-        assert stripe.open_sessions(order.public_id) == [order.provider_session]
-        assert order.provider_url == stripe.sessions[order.provider_session]["url"]
+    responses = run_concurrently(20, send)
+    order = Order.objects.get()
+    assert set(responses) == {(302, f"/credits/orders/{order.public_id}/")}
+    assert stripe.open_sessions(order.public_id) == [order.provider_session]
+    assert order.provider_url == stripe.sessions[order.provider_session]["url"]
 
 
 def make_validation(shop: Account, secret: str, **fields: Any) -> Validation:
