@@ -38,20 +38,14 @@ def test_error_lists_the_known_parameters(caller: ApiClient) -> None:
     assert "accepts no query parameters" in me.json()["error"]["message"]
 
 
-@pytest.mark.parametrize("query", ["{}=1", "x{}=1", "{}", "{tail}=1", "a%20{}=1"])
-def test_parameter_name_that_contains_a_key_is_not_repeated(
+@pytest.mark.parametrize("query", ["{}=1", "x{}=1", "{}", "{tail}=1", "a%20{}=1", "api_key={}"])
+def test_parameter_that_contains_a_key_is_not_repeated(
     caller: ApiClient, secret: str, query: str
 ) -> None:
     response = caller.get("/v1/me?" + query.format(secret, tail=secret[9:]))
     assert error_code(response) == "unknown_field"
-    assert response.json()["error"]["param"] is None
+    assert response.json()["error"]["param"] == ("api_key" if query == "api_key={}" else None)
     assert secret[9:] not in response.content.decode()
-
-
-def test_parameter_value_is_not_repeated(caller: ApiClient, secret: str) -> None:
-    response = caller.get(f"/v1/me?api_key={secret}")
-    assert response.json()["error"]["param"] == "api_key"
-    assert secret not in response.content.decode()
 
 
 def test_more_parameters_than_django_allows_are_a_bad_request(caller: ApiClient) -> None:

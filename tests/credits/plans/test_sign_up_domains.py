@@ -12,13 +12,14 @@ from pytest_django import Settings
 
 from accounts.models import Account, User
 from accounts.services import close_account, open_account, run_email_confirmed_hooks
-from credits.models import LedgerEntry, SignUpPlace, Wallet
+from credits.models import SignUpPlace, Wallet
 from credits.plans.sign_up_credits import PERIOD, delete_old_places
 from tests.accounts.staff.staff_pages import visible_text
 from tests.conftest import make_user, signed_in
 from tests.credits.customers import pay, place_order
 from tests.credits.time_travel import run_daily_jobs
-from tests.support.fresh_database import run_concurrently
+
+pytestmark = pytest.mark.django_db
 
 OVERVIEW = "/validation/"
 
@@ -43,7 +44,6 @@ def owner_browser(account: Account) -> Client:
     return signed_in(User.objects.get(memberships__account=account))
 
 
-@pytest.mark.django_db
 @pytest.mark.parametrize(
     "emails",
     [
@@ -60,7 +60,6 @@ def test_fourth_account_at_a_domain_starts_without_credits(emails: list[str]) ->
     assert balances(*emails) == [100, 100, 100, 0]
 
 
-@pytest.mark.django_db
 def test_free_providers_have_no_limit() -> None:
     for provider in ("gmail.com", "outlook.at", "yahoo.co.uk"):
         emails = [f"customer{number}@{provider}" for number in range(5)]
@@ -68,13 +67,11 @@ def test_free_providers_have_no_limit() -> None:
     assert not SignUpPlace.objects.exists()
 
 
-@pytest.mark.django_db
 def test_domains_do_not_share_a_limit() -> None:
     assert balances(*(f"{name}@one.co.uk" for name in "abc")) == [100] * 3
     assert balances("d@two.co.uk", "d@one.co.uk") == [100, 0]
 
 
-@pytest.mark.django_db
 def test_each_place_is_free_again_after_30_days() -> None:
     start = timezone.now()
     for days, email, credits in [
@@ -90,7 +87,6 @@ def test_each_place_is_free_again_after_30_days() -> None:
             assert balances(email) == [credits], days
 
 
-@pytest.mark.django_db
 def test_mailbox_that_already_had_credits_takes_no_place() -> None:
     accounts = [sign_up("jane@firm.example")]
     user = User.objects.get(email="jane@firm.example")
@@ -103,7 +99,6 @@ def test_mailbox_that_already_had_credits_takes_no_place() -> None:
     assert "already gets them in another account" in billing_page(accounts[1])
 
 
-@pytest.mark.django_db
 def test_mailbox_refused_by_the_domain_limit_can_get_credits_later() -> None:
     sign_up_three()
     late = sign_up("late@firm.example")
@@ -114,7 +109,6 @@ def test_mailbox_refused_by_the_domain_limit_can_get_credits_later() -> None:
     assert "have already received" not in billing_page(late)
 
 
-@pytest.mark.django_db
 def test_pages_explain_why_there_are_no_free_credits() -> None:
     sign_up_three()
     late = sign_up("late@mail.firm.example")
@@ -130,7 +124,6 @@ def test_pages_explain_why_there_are_no_free_credits() -> None:
     assert reason not in visible_text(owner_browser(late).get(OVERVIEW).content.decode())
 
 
-@pytest.mark.django_db
 def test_account_without_sign_up_credits_is_not_topped_up() -> None:
     sign_up_three()
     late = sign_up("late@firm.example")
@@ -138,7 +131,6 @@ def test_account_without_sign_up_credits_is_not_topped_up() -> None:
     assert Wallet.objects.get(account=late).balance == 0
 
 
-@pytest.mark.django_db
 def test_operator_creates_any_number_of_accounts_at_a_domain() -> None:
     for number in range(5):
         call_command("create_account", f"user{number}@firm.example")
@@ -147,7 +139,6 @@ def test_operator_creates_any_number_of_accounts_at_a_domain() -> None:
     assert balances("a@firm.example") == [100]
 
 
-@pytest.mark.django_db
 def test_domain_limit_is_a_setting(settings: Settings) -> None:
     settings.SIGN_UP_CREDITS_PER_DOMAIN = 1
     assert balances("a@firm.example", "b@firm.example") == [100, 0]
@@ -155,7 +146,6 @@ def test_domain_limit_is_a_setting(settings: Settings) -> None:
     assert balances("a@other.example") == [0]
 
 
-@pytest.mark.django_db
 def test_place_stores_a_keyed_digest_of_the_domain_and_no_account(settings: Settings) -> None:
     sign_up("jane@firm.example")
     place = SignUpPlace.objects.get()
@@ -168,7 +158,6 @@ def test_place_stores_a_keyed_digest_of_the_domain_and_no_account(settings: Sett
     assert SignUpPlace.objects.values("domain_digest").distinct().count() == 2
 
 
-@pytest.mark.django_db
 def test_place_is_deleted_after_30_days_and_before_its_account_is_erased() -> None:
     account, start = sign_up("jane@firm.example"), timezone.now()
     close_account(account=account, actor=User.objects.get(email="jane@firm.example"))
@@ -179,17 +168,6 @@ def test_place_is_deleted_after_30_days_and_before_its_account_is_erased() -> No
     account.refresh_from_db()
     assert account.erased_at
     assert not SignUpPlace.objects.exists()
-
-
-@pytest.mark.usefixtures("fresh_database")
-def test_parallel_confirmations_at_one_domain_give_credits_to_three() -> None:
-    users = [make_user(f"user{number}@firm.example") for number in range(12)]
-    for user in users:
-        open_account(user=user)
-    results = run_concurrently(12, lambda number: run_email_confirmed_hooks(user=users[number]))
-    assert results == [None] * 12
-    assert LedgerEntry.objects.filter(kind="signup").count() == 3
-    assert sorted(Wallet.objects.values_list("balance", flat=True)) == [0] * 9 + [100] * 3
 
 
 def sign_up_three() -> None:

@@ -314,20 +314,17 @@ def test_limit_that_is_reached_at_once_sends_no_warning(
     assert limit_emails() == [owner.email]
 
 
-def test_changed_limit_is_announced_again(limited: ApiKey, owner: User) -> None:
-    charge(limited, 3)
-    set_limit(ApiKey.objects.get(pk=limited.pk), 4, owner)
-    charge(limited, 1)
-    assert limit_emails() == [owner.email] * 2
-
-
-def test_change_of_a_page_that_was_open_does_not_announce_the_limit_again(
+def test_limit_is_announced_again_only_if_it_was_changed(
     limited: ApiKey, owner: User, account: Account
 ) -> None:
     read_before = ApiKey.objects.get(pk=limited.pk)
     charge(limited, 3)
     assert limit_emails() == [owner.email]
+    # A page that was open is saved.
     set_limit(read_before, 3, owner)
     refund(Charge(account, limited, "risky", 1, 0), UseHour.objects.latest("hour").hour)
     charge(limited, 1)
     assert limit_emails() == [owner.email]
+    set_limit(ApiKey.objects.get(pk=limited.pk), 4, owner)
+    charge(limited, 1)
+    assert limit_emails() == [owner.email] * 2

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from django.db import IntegrityError, OperationalError, connection
 from django.test import Client
+from pytest_django import Settings
 
 from accounts.engine import get_engine
 from accounts.models import Account, User
@@ -205,6 +206,17 @@ def test_concurrent_confirmations_of_one_mailbox_grant_credits_once() -> None:
     run_concurrently(3, lambda number: run_email_confirmed_hooks(user=users[number]))
     assert LedgerEntry.objects.filter(kind="signup").count() == 1
     assert sum(Wallet.objects.values_list("balance", flat=True)) == 100
+
+
+def test_concurrent_confirmations_at_one_domain_grant_credits_to_three(settings: Settings) -> None:
+    settings.SIGN_UP_CREDITS_PER_DOMAIN = 3
+    users = [make_user(f"user{number}@firm.example") for number in range(12)]
+    for user in users:
+        open_account(user=user)
+    results = run_concurrently(12, lambda number: run_email_confirmed_hooks(user=users[number]))
+    assert results == [None] * 12
+    assert LedgerEntry.objects.filter(kind="signup").count() == 3
+    assert sorted(Wallet.objects.values_list("balance", flat=True)) == [0] * 9 + [100] * 3
 
 
 def test_stripe_event_received_10_times_concurrently_grants_once(
