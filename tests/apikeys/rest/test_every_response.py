@@ -149,37 +149,25 @@ def test_misplaced_key_is_not_logged(secret: str, records: LogCapture, place: st
     assert secret[9:20] not in records.text
 
 
-class CrashingView(ApiView):
+class RaisingView(ApiView):
+    error: Exception = Http404("not in this account")
+
     def get(self, request: Any) -> NoReturn:
         local = f"{SECRET} in a local variable"
-        raise RuntimeError(f"crashed with {local}")
+        assert local
+        raise self.error
 
 
 def crash_before_the_key(request: HttpRequest) -> NoReturn:
     raise ValueError(SECRET)
 
 
-class NotFoundView(ApiView):
-    def get(self, request: Any) -> NoReturn:
-        raise Http404("not in this account")
-
-
-class StandbyView(ApiView):
-    def get(self, request: Any) -> NoReturn:
-        raise InternalError("cannot execute UPDATE in a read-only transaction")
-
-
-class UnavailableDatabaseView(ApiView):
-    def get(self, request: Any) -> NoReturn:
-        raise OperationalError(f"server closed the connection of {SECRET}")
-
-
 crashing = [
-    re_path(r"^v1/crash$", CrashingView.as_view()),
+    re_path(r"^v1/crash$", RaisingView.as_view(error=RuntimeError(f"crashed with {SECRET}"))),
     re_path(r"^v1/crash-early$", crash_before_the_key),
-    re_path(r"^v1/no-database$", UnavailableDatabaseView.as_view()),
-    re_path(r"^v1/standby$", StandbyView.as_view()),
-    re_path(r"^v1/not-found$", NotFoundView.as_view()),
+    re_path(r"^v1/no-database$", RaisingView.as_view(error=OperationalError(f"lost {SECRET}"))),
+    re_path(r"^v1/standby$", RaisingView.as_view(error=InternalError("read-only transaction"))),
+    re_path(r"^v1/not-found$", RaisingView.as_view()),
     *urlpatterns,
 ]
 

@@ -276,12 +276,15 @@ def test_subscription_started_on_the_31st_keeps_its_day(shop: Account) -> None:
     assert covered_until(shop) == "2027-03-31"
 
 
-def test_closed_account_has_no_pending_orders_and_can_be_erased(shop: Account) -> None:
+def test_closed_account_is_not_renewed_and_can_be_erased(shop: Account) -> None:
     subscribe(shop, "starter")
     run_daily_jobs("2026-12-18")
     with on("2026-12-19"):
         close_account(account=shop, actor=get_buyer(shop))
     assert not shop.orders.pending().exists()
+    run_daily_jobs("2026-12-20")
+    assert not shop.orders.pending().exists()
+    assert plan_and_balance(shop) == ("starter", 5_000)
     with on("2027-02-01"):
         shop.refresh_from_db()
         erase_account(account=shop)

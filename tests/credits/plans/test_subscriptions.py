@@ -3,7 +3,7 @@
 import pytest
 
 from accounts.models import Account, User
-from accounts.services import close_account, open_account, run_email_confirmed_hooks
+from accounts.services import open_account, run_email_confirmed_hooks
 from credits.models import OrderState, Pack, Plan, Wallet
 from credits.orders import refunds
 from credits.plans import changes
@@ -310,15 +310,6 @@ def test_changed_plan_updates_the_limits_of_its_accounts(shop: Account) -> None:
     Plan.objects.filter(code="starter").update(requests_per_minute=450, monthly_credits=9_000)
     assert changes.apply_plan_changes(Plan.objects.get(code="starter")) == 1
     assert (get_rate_limit(shop), Wallet.objects.get(account=shop).threshold) == (450, 900)
-
-
-def test_closed_account_is_neither_topped_up_nor_renewed(shop: Account) -> None:
-    subscribe(shop, "starter")
-    with on("2026-12-01"):
-        close_account(account=shop, actor=get_buyer(shop))
-    run_daily_jobs("2026-12-20")
-    assert not shop.orders.pending().exists()
-    assert plan_and_balance(shop) == ("starter", 5_100)
 
 
 def test_staff_change_a_plan_immediately_and_without_credits(shop: Account, staff: User) -> None:
