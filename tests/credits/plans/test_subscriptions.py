@@ -317,6 +317,8 @@ def test_staff_change_a_plan_immediately_and_without_credits(shop: Account, staf
         changes.assign_plan(
             account=shop, plan=plan("scale"), reason="Pilot", actor=staff, ip="198.51.100.9"
         )
+        with pytest.raises(changes.PlanRefused, match="is already on Scale"):
+            changes.assign_plan(account=shop, plan=plan("scale"), reason="Pilot", actor=staff)
     assert (plan_and_balance(shop), get_rate_limit(shop)) == (("scale", 100), 6_000)
     entry = shop.audit_entries.get(action="plan.given_by_staff")
     assert (entry.actor, entry.target) == (staff, "Free → Scale: Pilot")
