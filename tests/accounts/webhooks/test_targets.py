@@ -1,5 +1,6 @@
 """No URL leads inside: by its notation, its name, its port, or its addresses."""
 
+import dns.message
 import pytest
 from pytest_django import Settings
 
@@ -194,6 +195,20 @@ def test_name_without_a_known_address_is_unresolved(fake_dns: FakeDns) -> None:
     for name in ("shop.com", "missing.com", "failing.com"):
         with pytest.raises(TargetUnresolved):
             resolve(f"https://{name}/")
+
+
+def test_name_is_resolved_once_for_an_attempt(fake_dns: FakeDns) -> None:
+    """A name that changes its address after the check can't change where we connect."""
+    answers = iter(["8.8.4.4", "127.0.0.1"])
+
+    def rebind(query: dns.message.Message) -> dns.message.Message:
+        fake_dns.add_records("hooks.shop.com", A=next(answers))
+        return fake_dns.build_reply(query, "hooks.shop.com", "A")
+
+    fake_dns.ttl = 0
+    fake_dns.set_behavior("hooks.shop.com", "A", rebind)
+    assert resolve("https://hooks.shop.com/").address == "8.8.4.4"
+    assert fake_dns.queries["hooks.shop.com", "A"] == 1
 
 
 def test_local_work_may_allow_http_any_port_and_private_addresses(
