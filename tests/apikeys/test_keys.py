@@ -218,10 +218,5 @@ def test_old_key_is_described_until_it_no_longer_works() -> None:
 
 
 def test_used_and_unused_keys_get_different_advice() -> None:
-    assert describe_need(make_key(last_used_at=MOMENT)) == (
-        "This key is in use. Rotate it before then: both keys work while you update your servers."
-    )
-    assert describe_need(make_key()) == (
-        "This key has never been used. If you need it, rotate it before then: "
-        "both keys work while you update your servers."
-    )
+    assert describe_need(make_key(last_used_at=MOMENT)).startswith("This key is in use.")
+    assert describe_need(make_key()).startswith("This key has never been used.")

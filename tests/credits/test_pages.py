@@ -168,18 +168,6 @@ def test_order_is_cancelled_by_its_buyer(browser: Client, order: Order, account:
     assert "Canceled on" in text(browser.get(f"{path}invoice/"))
 
 
-def test_order_page_shows_each_state(browser: Client, order: Order) -> None:
-    path = f"/credits/orders/{order.public_id}/"
-    assert "Unpaid" in text(browser.get(path))
-    fulfill_order(order=order)
-    assert "1,000 credits were added to your balance" in text(browser.get(path))
-    refund_order(order=order, cents=100)
-    assert "Credits for the refunded $1.00 were deducted." in text(browser.get(path))
-    refund_order(order=order)
-    assert "Its credits were deducted." in text(browser.get(path))
-    assert "Refunded" in text(browser.get("/credits/orders/"))
-
-
 @pytest.fixture
 def in_november() -> Iterator[None]:
     with on("2026-11-20"):

@@ -10,6 +10,7 @@ from django.test import Client
 
 from accounts.models import User
 from tests.journeys.authenticator_app import code_at
+from tests.support.pages import passkey_registration
 from tests.support.passkey_device import PasskeyDevice
 
 SECRET = "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP"
@@ -22,6 +23,12 @@ def add_authenticator_app(user: User) -> Authenticator:
     """Add an authenticator app and recovery codes to the user, unused in any session."""
     RecoveryCodes.activate(user)
     return TOTP.activate(user, SECRET).instance
+
+
+def give_passkey(user: User) -> Authenticator:
+    """Add a passkey that no device has."""
+    data = {"name": "Laptop", "credential": passkey_registration()}
+    return Authenticator.objects.create(user=user, type=Authenticator.Type.WEBAUTHN, data=data)
 
 
 def current_code() -> str:

@@ -21,13 +21,13 @@ from tests.site.actions import customers, sign_in
 from tests.site.actions.scene import TOKEN
 from tests.site.test_every_action import PAGES
 from tests.support.frozen_minute import freeze_time_but_not_processes
-from tests.support.pages import passkey_registration
 from tests.support.passkey_device import PasskeyDevice
 from tests.support.second_factors import (
     REAUTHENTICATE,
     add_authenticator_app,
     add_passkey,
     current_code,
+    give_passkey,
     recovery_codes,
     sign_in_by_passkey,
 )
@@ -95,13 +95,7 @@ def page_url(name: str, owner: User, account: Account) -> str:
             name, args=[create_key(account=account, name="Key", actor=owner)[0].public_id]
         )
     if name in {"mfa_edit_webauthn", "mfa_remove_webauthn"}:
-        kind, data = (
-            Authenticator.Type.WEBAUTHN,
-            {"name": "A", "credential": passkey_registration()},
-        )
-        return reverse(
-            name, args=[Authenticator.objects.create(user=owner, type=kind, data=data).pk]
-        )
+        return reverse(name, args=[give_passkey(owner).pk])
     return reverse(name)
 
 
@@ -174,11 +168,6 @@ def test_removed_factor_is_no_proof(browser: Client, owner: User) -> None:
     give_passkey(owner)
     response = browser.get(reverse("apikeys:create-key"))
     assert response.headers["Location"].startswith("/accounts/2fa/webauthn/reauthenticate/?next=")
-
-
-def give_passkey(user: User) -> None:
-    data = {"name": "Laptop", "credential": passkey_registration()}
-    Authenticator.objects.create(user=user, type=Authenticator.Type.WEBAUTHN, data=data)
 
 
 @pytest.mark.parametrize("name", sorted(REQUIRE_FACTOR))

@@ -72,10 +72,6 @@ def test_owner_can_require_a_second_factor_once_they_have_one() -> None:
 def test_owner_reads_how_many_members_have_no_second_factor(
     members: int, without_factor: int, text: str
 ) -> None:
-    shown = factor_setting(
-        is_required=True,
-        members=members,
-        without_factor=without_factor,
-        viewer_has_factor=without_factor < members,
-    )
+    counts = {"members": members, "without_factor": without_factor}
+    shown = factor_setting(is_required=True, viewer_has_factor=without_factor < members, **counts)
     assert shown.members == text

@@ -101,16 +101,12 @@ def test_invalid_input_is_explained_and_preserved(
     assert not WebhookEndpoint.objects.exists()
 
 
-def test_page_explains_the_maximum_of_10_endpoints(
-    client: Client, account: Account, owner: User
-) -> None:
+def test_eleventh_endpoint_is_refused(client: Client, account: Account) -> None:
     for number in range(10):
         make_endpoint(account, f"{URL}/{number}")
     page = client.get("/accounts/webhooks/").content.decode()
-    assert "You have 10 webhooks, the maximum" in page
     assert "Create webhook</a>" not in page
-    refused = client.post("/accounts/webhooks/create/", FORM).content.decode()
-    assert "at most 10" in refused
+    assert b"at most 10" in client.post("/accounts/webhooks/create/", FORM).content
 
 
 def test_rotation_shows_a_new_secret_once_and_does_not_repeat(

@@ -79,8 +79,10 @@ def test_card_can_be_added_replaced_and_removed() -> None:
     assert actions(saved) == ["Replace card", "Remove card"]
 
 
-def test_top_up_that_was_never_used_can_be_set_up() -> None:
+def test_top_up_that_was_never_used_can_be_set_up_with_a_card() -> None:
     assert (state(row(None)), actions(row(None))) == ("Off", ["Set up"])
+    shown = top_up_row(None, None, has_card=False)
+    assert (shown.lines[-1], actions(shown)) == ("Add a card to use it.", [])
 
 
 @pytest.mark.parametrize("obstacle", Pause)
@@ -98,11 +100,6 @@ def test_top_up_that_was_switched_off_says_when_and_why(reason: AutomaticTopUp.O
         assert shown.lines == row(None).lines
     else:
         assert shown.lines[0].startswith("Switched off on 25 Nov 2026 because ")
-
-
-def test_top_up_without_a_card_asks_for_one() -> None:
-    shown = top_up_row(None, None, has_card=False)
-    assert (shown.lines[-1], actions(shown)) == ("Add a card to use it.", [])
 
 
 def test_top_up_that_is_on_says_what_it_buys_and_whether_the_last_payment_failed() -> None:
