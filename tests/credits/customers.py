@@ -1,13 +1,23 @@
 """Actions of customers for the tests of orders. Plans are identified by their code."""
 
 from accounts.models import Account, User
+from accounts.services import open_account, run_email_confirmed_hooks
 from credits.models import Order, Pack, Plan, Wallet
 from credits.orders import fulfillment, placement
 from credits.orders.buyers import Buyer
 from credits.orders.quotes import quote
 from credits.plans import changes
 from credits.wallet.charges import Charge, charge_account
+from tests.conftest import make_user
 from tests.credits.time_travel import on
+
+
+def sign_up(email: str, name: str = "") -> Account:
+    """Open an account with sign-up credits, as a user who has confirmed their address."""
+    user = make_user(email)
+    account = open_account(user=user, name=name)
+    run_email_confirmed_hooks(user=user)
+    return account
 
 
 def plan(code: str) -> Plan:

@@ -100,13 +100,3 @@ def test_bulk_action_skips_only_the_own_account(scene: Scene, stranger: User) ->
     assert "Suspension lifted: Elsewhere." in page
     assert REFUSAL in page
     assert Account.objects.exclude(suspended_at=None).get() == scene.account
-
-
-def test_former_member_can_act_on_the_account_again(scene: Scene) -> None:
-    join(scene.account, scene.staff)
-    scene.staff.memberships.all().delete()
-    path = f"/admin/accounts/account/{scene.account.pk}/suspend/"
-    form = {"form_token": "a" * 32, "reason": "A disputed payment"}
-    scene.staff_browser.post(path, form)
-    scene.account.refresh_from_db()
-    assert scene.account.suspended_at

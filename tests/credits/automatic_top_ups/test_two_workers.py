@@ -8,14 +8,12 @@ import random
 import pytest
 
 from accounts.models import Account
-from accounts.services import open_account, run_email_confirmed_hooks
 from credits.automatic_top_ups.rules import spent_cents
 from credits.automatic_top_ups.services import switch_off
 from credits.models import AutomaticTopUp, Order, SavedCard, Wallet
 from credits.payments.cards import forget_detached_card
 from credits.wallet.books import find_discrepancies
 from runtime.models import Mail
-from tests.conftest import make_user
 from tests.credits.automatic_top_ups.helpers import (
     PRICE,
     audited,
@@ -28,6 +26,7 @@ from tests.credits.automatic_top_ups.helpers import (
     set_balance,
     switch_on_top_up,
 )
+from tests.credits.customers import sign_up
 from tests.credits.payments.stripe_helpers import send_event
 from tests.servers.stripe import FakeStripe
 from tests.support.fresh_database import run_concurrently
@@ -39,9 +38,7 @@ WORKERS = 4
 
 @pytest.fixture
 def shop(stripe: FakeStripe) -> Account:
-    user = make_user("owner@shop.example")
-    account = open_account(user=user, name="The Shop")
-    run_email_confirmed_hooks(user=user)
+    account = sign_up("owner@shop.example", "The Shop")
     give_card(stripe, account)
     switch_on_top_up(account, cap_cents=3 * PRICE)
     return account

@@ -8,15 +8,9 @@ from accounts.models import Account, User
 from accounts.services import open_account, open_another_account, run_email_confirmed_hooks
 from credits.models import LedgerEntry, Wallet
 from tests.conftest import make_user
+from tests.credits.customers import sign_up
 
 pytestmark = pytest.mark.django_db
-
-
-def sign_up(email: str) -> Account:
-    user = make_user(email)
-    account = open_account(user=user)
-    run_email_confirmed_hooks(user=user)
-    return account
 
 
 def balance(account: Account) -> int:

@@ -11,12 +11,12 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from accounts.models import Account, User
-from accounts.services import close_account, open_account, run_email_confirmed_hooks
+from accounts.services import close_account, run_email_confirmed_hooks
 from credits.models import SignUpPlace, Wallet
 from credits.plans.sign_up_credits import PERIOD, delete_old_places
 from tests.accounts.staff.staff_pages import visible_text
-from tests.conftest import make_user, signed_in
-from tests.credits.customers import pay, place_order
+from tests.conftest import signed_in
+from tests.credits.customers import pay, place_order, sign_up
 from tests.credits.time_travel import run_daily_jobs
 
 pytestmark = pytest.mark.django_db
@@ -27,13 +27,6 @@ OVERVIEW = "/validation/"
 @pytest.fixture(autouse=True)
 def limit(settings: Settings) -> None:
     settings.SIGN_UP_CREDITS_PER_DOMAIN = 3
-
-
-def sign_up(email: str) -> Account:
-    user = make_user(email)
-    account = open_account(user=user)
-    run_email_confirmed_hooks(user=user)
-    return account
 
 
 def balances(*emails: str) -> list[int]:

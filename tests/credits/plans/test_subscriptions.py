@@ -10,7 +10,6 @@ from credits.plans import changes
 from credits.services import grant
 from credits.wallet.books import find_discrepancies
 from runtime.models import Mail
-from tests.conftest import make_user
 from tests.credits.customers import (
     balance_and_debt,
     get_buyer,
@@ -20,6 +19,7 @@ from tests.credits.customers import (
     place_order,
     plan,
     schedule_lower_plan,
+    sign_up,
     subscribe,
     use_credits,
 )
@@ -38,10 +38,7 @@ pytestmark = pytest.mark.django_db
 def shop(db: None) -> Account:
     """Open an account on Free on 21 November, with sign-up credits."""
     with on("2026-11-21"):
-        user = make_user("buyer@shop.example")
-        account = open_account(user=user, name="The Shop")
-        run_email_confirmed_hooks(user=user)
-    return account
+        return sign_up("buyer@shop.example", "The Shop")
 
 
 def count_emails(subject: str) -> int:

