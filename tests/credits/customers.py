@@ -61,6 +61,10 @@ def use_credits(shop: Account, amount: int) -> None:
     charge_account(Charge(account=shop, key=None, verdict="risky", cost=amount, duration_ms=1))
 
 
+def balance(shop: Account) -> int:
+    return Wallet.objects.get(account=shop).balance
+
+
 def balance_and_debt(shop: Account) -> tuple[int, int]:
     wallet = Wallet.objects.get(account=shop)
     return wallet.balance, wallet.debt

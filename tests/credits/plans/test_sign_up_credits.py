@@ -6,15 +6,11 @@ from allauth.account.signals import email_confirmed
 
 from accounts.models import Account, User
 from accounts.services import open_account, open_another_account, run_email_confirmed_hooks
-from credits.models import LedgerEntry, Wallet
+from credits.models import LedgerEntry
 from tests.conftest import make_user
-from tests.credits.customers import sign_up
+from tests.credits.customers import balance, sign_up
 
 pytestmark = pytest.mark.django_db
-
-
-def balance(account: Account) -> int:
-    return Wallet.objects.get(account=account).balance
 
 
 def test_credits_are_granted_when_the_address_is_confirmed(db: None) -> None:

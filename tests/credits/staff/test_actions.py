@@ -7,10 +7,10 @@ import pytest
 from django.test import Client
 
 from accounts.models import Account, AuditEntry, User
-from credits.models import LedgerEntry, Order, Pack, Plan, Wallet
+from credits.models import LedgerEntry, Order, Pack, Plan
 from tests.accounts.staff.staff_pages import client_in_group
 from tests.conftest import signed_in
-from tests.credits.customers import pay, place_order
+from tests.credits.customers import balance, pay, place_order
 from tests.support.staff_forms import post_confirmed
 
 pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
@@ -43,10 +43,6 @@ def buy(account: Account, code: str) -> Order:
     order = place_order(account, code)
     pay(order)
     return order
-
-
-def balance(account: Account) -> int:
-    return Wallet.objects.get(account=account).balance
 
 
 def test_finance_grants_and_deducts_once_per_form(finance: Client, account: Account) -> None:

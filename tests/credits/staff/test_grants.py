@@ -16,11 +16,12 @@ from accounts.models import Account, AuditEntry, Membership, User
 from accounts.retention import erase_account
 from accounts.roles import Role
 from accounts.services import close_account, open_account
-from credits.models import GrantState, LedgerEntry, StaffGrant, Wallet
+from credits.models import GrantState, LedgerEntry, StaffGrant
 from credits.staff import grants
 from credits.wallet.books import find_discrepancies
 from tests.accounts.staff.staff_pages import client_in_group
 from tests.conftest import make_user, signed_in
+from tests.credits.customers import balance
 from tests.support.fresh_database import run_concurrently
 from tests.support.staff_forms import post_confirmed
 
@@ -55,10 +56,6 @@ def request(account: Account, actor: User, amount: int, token: str = "") -> Staf
     )
     assert grant is not None
     return grant
-
-
-def balance(account: Account) -> int:
-    return Wallet.objects.get(account=account).balance
 
 
 def submit(client: Client, grant: StaffGrant, slug: str) -> str:
