@@ -83,20 +83,14 @@ def test_member_of_another_account_stays_signed_in_there_and_is_not_erased(
     assert list(User.objects.all()) == [stranger]
 
 
-def test_owners_receive_an_email_with_the_day_of_erasure(owner: User, account: Account) -> None:
-    close(account, owner)
-    last_day = timezone.now() + timedelta(days=30)
-    assert f"{last_day:%-d %b %Y}" in Mail.objects.get(to=owner.email).text
-
-
-def test_account_is_closed_once(owner: User, account: Account) -> None:
+def test_account_is_closed_once_with_an_email_and_can_be_reopened(
+    owner: User, account: Account, staff: User
+) -> None:
     close(account, owner)
     close(account, owner)
     assert AuditEntry.objects.filter(action="account.closed").count() == 1
-
-
-def test_reopened_account_works_again(owner: User, account: Account, staff: User) -> None:
-    close(account, owner)
+    last_day = timezone.now() + timedelta(days=30)
+    assert f"{last_day:%-d %b %Y}" in Mail.objects.get(to=owner.email).text
     services.reopen_account(account=account, actor=staff)
     assert signed_in(owner).get("/validation/").status_code == 200
 

@@ -72,25 +72,23 @@ def test_document_is_valid_and_has_the_releases_version_and_no_notes_of_the_gene
     assert [parameter["name"] for parameter in parameters] == headers
 
 
-def test_shared_components_exist_and_are_used(document: Any) -> None:
+def test_shared_components_exist_are_used_and_have_names_fit_for_generated_code(
+    document: Any,
+) -> None:
     references = {node["$ref"] for node in iterate_objects(document) if "$ref" in node}
     assert len(references) > 40
     assert all(resolve(document, reference) for reference in references)
     for kind in ("examples", "headers", "responses", "schemas"):
         for name in document["components"][kind]:
             assert f"#/components/{kind}/{name}" in references
-
-
-def test_errors_that_are_the_same_everywhere_are_shared(document: Any) -> None:
     for operation in operations(document):
         shared = {status for status, one in operation["responses"].items() if "$ref" in one}
         assert {"401", "403", "405", "406", "411", "413", "429", "500", "503"} <= shared
-
-
-def test_no_schema_hides_a_name_of_python(document: Any) -> None:
-    names = document["components"]["schemas"].keys()
-    assert "AddressList" in names
-    assert not names & {*dir(builtins), *typing.__all__}
+    # No schema hides a name of Python.
+    assert not document["components"]["schemas"].keys() & {*dir(builtins), *typing.__all__}
+    names = {name for node in iterate_objects(document) for name in node.get("examples", ())}
+    assert len(names) > len(REFUSALS)
+    assert all(re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", name) for name in names)
 
 
 def test_each_error_example_is_shared_under_its_code_by_responses_of_its_status(
@@ -113,13 +111,6 @@ def test_each_error_example_is_shared_under_its_code_by_responses_of_its_status(
                     codes.append(code)
     validate = document["paths"]["/v1/validate"]["post"]["operationId"]
     assert sorted(shown[validate]) == sorted(REFUSALS)
-
-
-def test_names_of_examples_are_fit_for_generated_code(document: Any) -> None:
-    names = {name for node in iterate_objects(document) for name in node.get("examples", ())}
-    assert {"AnAddress", "Deliverable"} <= names
-    assert len(names) > len(REFUSALS)
-    assert all(re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", name) for name in names)
 
 
 def test_every_parameter_header_and_request_body_has_a_valid_example(document: Any) -> None:
