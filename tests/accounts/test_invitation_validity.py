@@ -14,6 +14,20 @@ from tests.support.fresh_database import run_concurrently
 from tests.support.received_email import path_in_email
 
 INVITED = "new@shop.example"
+# What an owner or the inviter does in the dashboard, and what staff or erasure do.
+CHANGES: dict[str, Callable[[Membership, User], object]] = {
+    "removed": lambda one, owner: team.remove_member(membership=one, actor=owner),
+    "left": lambda one, owner: team.remove_member(membership=one, actor=one.user),
+    "demoted": lambda one, owner: team.change_role(
+        membership=one, role=Role.DEVELOPER, actor=owner
+    ),
+}
+SILENT_CHANGES: dict[str, Callable[[User], object]] = {
+    "role": lambda user: user.memberships.update(role=Role.VIEWER),
+    "membership": lambda user: user.memberships.all().delete(),
+    "deactivated": lambda user: User.objects.filter(pk=user.pk).update(is_active=False),
+    "deleted": lambda user: User.objects.filter(pk=user.pk).delete(),
+}
 
 
 @pytest.fixture
@@ -25,22 +39,10 @@ def invite(account: Account, actor: User, role: Role, email: str = INVITED) -> I
     return team.invite_member(account=account, email=email, role=role, actor=actor)
 
 
-def remove(membership: Membership, owner: User) -> None:
-    team.remove_member(membership=membership, actor=owner)
-
-
-def leave(membership: Membership, owner: User) -> None:
-    team.remove_member(membership=membership, actor=membership.user)
-
-
-def demote(membership: Membership, owner: User) -> None:
-    team.change_role(membership=membership, role=Role.DEVELOPER, actor=owner)
-
-
 @pytest.mark.django_db
-@pytest.mark.parametrize("change", [remove, leave, demote])
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
 def test_removed_or_demoted_inviter_loses_their_pending_invitations(
-    account: Account, owner: User, admin: User, change: Callable[[Membership, User], None]
+    account: Account, owner: User, admin: User, change: Callable[[Membership, User], object]
 ) -> None:
     invite(account, owner, Role.VIEWER, "invited.by.owner@shop.example")
     invite(account, admin, Role.VIEWER)
@@ -71,31 +73,15 @@ def test_accepted_invitation_outlives_its_inviter(
 ) -> None:
     invitation = invite(account, admin, Role.VIEWER)
     team.accept_invitation(invitation=invitation, user=make_user(INVITED))
-    remove(account.memberships.get(user=admin), owner)
+    team.remove_member(membership=account.memberships.get(user=admin), actor=owner)
     assert Invitation.objects.filter(pk=invitation.pk).exists()
     assert account.memberships.filter(user__email=INVITED).exists()
 
 
-def lose_the_role(admin: User) -> None:
-    Membership.objects.filter(user=admin).update(role=Role.VIEWER)
-
-
-def lose_the_membership(admin: User) -> None:
-    Membership.objects.filter(user=admin).delete()
-
-
-def be_deactivated(admin: User) -> None:
-    User.objects.filter(pk=admin.pk).update(is_active=False)
-
-
-def be_deleted(admin: User) -> None:
-    User.objects.filter(pk=admin.pk).delete()
-
-
 @pytest.mark.django_db
-@pytest.mark.parametrize("change", [lose_the_role, lose_the_membership, be_deactivated, be_deleted])
+@pytest.mark.parametrize("change", SILENT_CHANGES.values(), ids=SILENT_CHANGES)
 def test_invitation_is_checked_again_when_it_is_used(
-    account: Account, admin: User, change: Callable[[User], None]
+    account: Account, admin: User, change: Callable[[User], object]
 ) -> None:
     """Staff and erasure change users without withdrawing their invitations."""
     invitation = invite(account, admin, Role.DEVELOPER)

@@ -81,15 +81,7 @@ def test_order_without_a_number_has_no_pdf(
     assert response.headers["Location"] == f"/credits/orders/{order.public_id}/invoice/"
 
 
-def test_staff_open_the_pdf_from_the_orders_page(staff: User, order: Order) -> None:
-    browser = browser_for(staff)
-    mark_second_factor_used(browser, staff)
-    page = f"/admin/credits/order/{order.pk}/"
-    assert f'href="{page}invoice.pdf"' in browser.get(f"{page}change/").content.decode()
-    assert browser.get(f"{page}invoice.pdf").content.startswith(b"%PDF-")
-
-
-def test_file_that_is_not_drawn_yet_is_ready_in_a_moment(
+def test_file_that_is_not_drawn_yet_is_ready_in_a_moment_for_customers_and_staff(
     owner: User, staff: User, order: Order
 ) -> None:
     InvoiceFile.objects.all().discard()
@@ -98,10 +90,13 @@ def test_file_that_is_not_drawn_yet_is_ready_in_a_moment(
     assert "The PDF will be ready in a moment." in page.content.decode()
     browser = browser_for(staff)
     mark_second_factor_used(browser, staff)
-    page = browser.get(f"/admin/credits/order/{order.pk}/invoice.pdf", follow=True)
-    assert page.redirect_chain == [(f"/admin/credits/order/{order.pk}/change/", 302)]
+    staff_path = f"/admin/credits/order/{order.pk}/"
+    page = browser.get(f"{staff_path}invoice.pdf", follow=True)
+    assert page.redirect_chain == [(f"{staff_path}change/", 302)]
+    assert f'href="{staff_path}invoice.pdf"' in page.content.decode()
     draw_due()
     assert signed_in(owner).get(pdf_path(order)).status_code == 200
+    assert browser.get(f"{staff_path}invoice.pdf").content.startswith(b"%PDF-")
 
 
 def test_drawing_logs_nothing_about_the_names(

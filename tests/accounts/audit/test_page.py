@@ -68,7 +68,7 @@ def test_entry_shows_time_actor_action_target_and_address(
 
 
 def test_staff_are_shown_as_our_support_without_an_address(
-    browser: Client, account: Account, staff: User
+    browser: Client, account: Account, owner: User, staff: User
 ) -> None:
     suspend_account(account=account, actor=staff, ip="198.51.100.1")
     staff.delete()
@@ -79,9 +79,7 @@ def test_staff_are_shown_as_our_support_without_an_address(
         assert "Our support team" in shown
         assert "staff@service.example" not in shown
         assert "198.51.100.1" not in shown
-
-
-def test_staff_who_are_members_are_shown_by_address(account: Account, owner: User) -> None:
+    # Staff who are members are shown by address.
     owner.is_staff = True
     owner.save()
     assert record(account, owner, "account.renamed").who == owner.email

@@ -169,30 +169,24 @@ def test_clock_that_was_set_back_does_not_lock_the_app_out(factor: Authenticator
 AUTHENTICATE = "/accounts/2fa/authenticate/"
 
 
-def change_password(user: User) -> None:
-    user.set_password("a new long password")
+def set_password(user: User, password: str) -> None:
+    user.set_password(password)
     user.save()
 
 
-def set_the_same_password_again(user: User) -> None:
-    user.set_password(PASSWORD)
-    user.save()
+CHANGES: dict[str, Callable[[User], object]] = {
+    "password": lambda user: set_password(user, "a new long password"),
+    "same password": lambda user: set_password(user, PASSWORD),
+    "deactivated": lambda user: User.objects.update(is_active=False),
+    "closed": lambda user: services.close_account(
+        account=user.memberships.get().account, actor=user
+    ),
+}
 
 
-def deactivate(user: User) -> None:
-    User.objects.update(is_active=False)
-
-
-def close_account(user: User) -> None:
-    services.close_account(account=user.memberships.get().account, actor=user)
-
-
-CHANGES = [change_password, set_the_same_password_again, deactivate, close_account]
-
-
-@pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
 def test_correct_code_is_refused_after_the_user_changed(
-    owner: User, change: Callable[[User], None]
+    owner: User, change: Callable[[User], object]
 ) -> None:
     TOTP.activate(owner, SECRET)
     browser = Client()

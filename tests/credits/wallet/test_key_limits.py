@@ -106,11 +106,15 @@ def test_calls_beyond_the_limit_are_402_and_say_when_it_resets(
     assert Wallet.objects.get(account=account).balance == 97
 
 
-def test_key_without_a_limit_is_not_refused(limited: ApiKey, account: Account, owner: User) -> None:
+def test_only_the_limited_key_is_refused_and_for_an_account_without_credits_first(
+    limited: ApiKey, caller: ApiClient, account: Account, owner: User
+) -> None:
     charge(limited, 3)
     _, secret = services.create_key(account=account, name="Other", actor=owner)
     assert ApiClient(secret).validate(DEFINITE).status_code == 200
     assert used(limited) == (3, 0)
+    deduct(account=account, amount=96, reason="Test", actor=None)
+    assert error_code(caller.validate(DEFINITE)) == "insufficient_credits"
 
 
 def test_free_results_and_replays_do_not_count_and_work_when_the_limit_is_reached(
@@ -125,14 +129,6 @@ def test_free_results_and_replays_do_not_count_and_work_when_the_limit_is_reache
     assert caller.validate(SANDBOX).status_code == 200
     assert caller.validate(DEFINITE, Idempotency_Key="two").status_code == 402
     assert used(limited) == (3, 0)
-
-
-def test_account_without_credits_is_refused_for_that_first(
-    limited: ApiKey, caller: ApiClient, account: Account
-) -> None:
-    charge(limited, 3)
-    deduct(account=account, amount=97, reason="Test", actor=None)
-    assert error_code(caller.validate(DEFINITE)) == "insufficient_credits"
 
 
 def test_batch_that_could_exceed_the_limit_is_refused_before_any_work(
