@@ -38,15 +38,6 @@ def run_admin_action(client: Client, account: Account, action: str) -> int:
     return client.post("/admin/accounts/account/", data).status_code
 
 
-def test_admin_redirects_to_the_regular_sign_in(client: Client) -> None:
-    response = client.get("/admin/", follow=True)
-    assert response.redirect_chain[-1][0].startswith("/accounts/login/?next=")
-
-
-def test_admin_refuses_customers(owner: User) -> None:
-    assert signed_in(owner).get("/admin/", follow=True).status_code == 403
-
-
 def test_staff_without_a_second_factor_are_redirected_to_set_one_up_in_production(
     staff: User, settings: Settings
 ) -> None:

@@ -228,9 +228,3 @@ def test_search_requires_the_permission_for_each_kind(
     assert search(client, text).status_code == 302
     remove_group_permission("Support", missing)
     assert "No results" in results(client, text)
-
-
-def test_customers_cannot_search(owner: User) -> None:
-    response = search(signed_in(owner), "The Shop")
-    assert response.status_code == 302
-    assert response["Location"].startswith("/admin/login/")

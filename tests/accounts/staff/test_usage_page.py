@@ -173,11 +173,8 @@ def test_usage_panel_is_hidden_without_its_permission(
 
 @pytest.mark.anywhere
 def test_view_without_permission_or_of_an_unknown_account_is_refused_and_not_recorded(
-    busy: Account, owner: User, staff: User
+    busy: Account, staff: User
 ) -> None:
-    response = signed_in(owner).get(usage_url(busy))
-    assert response.status_code == 302
-    assert response["Location"].startswith("/admin/login/")
     client = signed_in(make_user("new@service.example", is_staff=True))
     assert client.get(usage_url(busy)).status_code == 403
     assert signed_in(staff).get("/admin/usage/acc_nothing/").status_code == 404

@@ -60,9 +60,13 @@ def test_free_providers_have_no_limit() -> None:
     assert not SignUpPlace.objects.exists()
 
 
-def test_domains_do_not_share_a_limit() -> None:
+def test_domains_do_not_share_a_limit_which_is_a_setting(settings: Settings) -> None:
     assert balances(*(f"{name}@one.co.uk" for name in "abc")) == [100] * 3
     assert balances("d@two.co.uk", "d@one.co.uk") == [100, 0]
+    settings.SIGN_UP_CREDITS_PER_DOMAIN = 1
+    assert balances("a@firm.example", "b@firm.example") == [100, 0]
+    settings.SIGN_UP_CREDITS_PER_DOMAIN = 0
+    assert balances("a@other.example") == [0]
 
 
 def test_each_place_is_free_again_after_30_days() -> None:
@@ -130,13 +134,6 @@ def test_operator_creates_any_number_of_accounts_at_a_domain() -> None:
     assert set(Wallet.objects.values_list("balance", flat=True)) == {100}
     assert not SignUpPlace.objects.exists()
     assert balances("a@firm.example") == [100]
-
-
-def test_domain_limit_is_a_setting(settings: Settings) -> None:
-    settings.SIGN_UP_CREDITS_PER_DOMAIN = 1
-    assert balances("a@firm.example", "b@firm.example") == [100, 0]
-    settings.SIGN_UP_CREDITS_PER_DOMAIN = 0
-    assert balances("a@other.example") == [0]
 
 
 def test_place_stores_a_keyed_digest_of_the_domain_and_no_account(settings: Settings) -> None:

@@ -80,17 +80,11 @@ def test_balance_above_the_free_credits_is_not_topped_up(shop: Account) -> None:
     assert topped_up_until(shop) == "2027-01-21"
 
 
-def test_months_without_the_daily_job_are_topped_up_once(shop: Account) -> None:
+def test_clock_that_was_months_ahead_tops_up_once_and_skips_no_top_up(shop: Account) -> None:
     use_credits(shop, 100)
     run_daily_jobs("2027-04-02")
-    assert plan_and_balance(shop) == ("free", 100)
-    assert topped_up_until(shop) == "2027-04-21"
+    assert (plan_and_balance(shop), topped_up_until(shop)) == (("free", 100), "2027-04-21")
     assert shop.ledger.count() == 2
-
-
-def test_clock_that_was_months_ahead_skips_no_top_up(shop: Account) -> None:
-    use_credits(shop, 100)
-    run_daily_jobs("2027-04-02")
     use_credits(shop, 100)
     # The sign-up credits were those of this month.
     run_daily_jobs("2026-11-23")
