@@ -1,6 +1,7 @@
 """Names can't contain links, and emails don't turn names into links."""
 
 import re
+from typing import Any
 
 import pytest
 from django.core.exceptions import ValidationError
@@ -172,3 +173,21 @@ def test_inviter_without_a_name_is_shown_by_address_only_if_it_is_plain(
 )
 def test_name_is_quoted_and_shortened(name: str, shown: str) -> None:
     assert quoted_name(name) == shown
+
+
+@pytest.mark.django_db
+def test_subject_of_each_rate_limited_email_starts_with_the_product_name(
+    owner: User, account: Account
+) -> None:
+    contexts: dict[str, dict[str, Any]] = {
+        "accounts/mails/invitation": {"account": account, "inviter": "“Jane”"},
+        "reference/mails/opt_out": {"domain": "shop.example"},
+    }
+    templates = {name for name in emails.RATE_LIMITED_TEMPLATES if not name.endswith(DISABLED)}
+    for template in sorted(templates):
+        to = f"{template.rpartition('/')[2]}@shop.example"
+        assert emails.queue_email(to, template, contexts.get(template, {}))
+        assert Mail.objects.get(to=to).subject.startswith("Email Validation: ")
+
+
+DISABLED = ("login_code", "unknown_account")

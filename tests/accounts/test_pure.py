@@ -3,6 +3,7 @@
 import pytest
 
 from accounts.authentication.browsers import describe_browser
+from accounts.models import account_id
 from runtime.http.client_ip import client_address, is_address
 
 PEER = "192.0.2.1"
@@ -62,3 +63,9 @@ def test_ip_addresses_are_distinguished_from_host_names(host: str, expected: boo
 )
 def test_user_agent_is_described_by_browser_and_system(user_agent: str, description: str) -> None:
     assert describe_browser(user_agent) == description
+
+
+def test_public_ids_are_random_and_have_a_type_prefix() -> None:
+    ids = {account_id() for _ in range(1000)}
+    assert len(ids) == 1000
+    assert all(public_id.startswith("acc_") and len(public_id) == 24 for public_id in ids)

@@ -94,6 +94,17 @@ def test_password_change_requires_the_current_password(owner: User, old: str) ->
 
 
 @pytest.mark.django_db
+@pytest.mark.parametrize("path", ["/accounts/login/", "/accounts/signup/"])
+def test_password_field_is_masked_and_allows_paste_and_autofill(path: str) -> None:
+    page = Client().get(path).content.decode()
+    field = page[page.index('type="password"') - 100 :][:400]
+    assert 'autocomplete="' in field
+    assert 'autocomplete="off"' not in field
+    assert "onpaste" not in page
+    assert "readonly" not in field
+
+
+@pytest.mark.django_db
 def test_security_page_says_when_the_password_was_changed(owner: User) -> None:
     browser = signed_in(owner)
     assert b"Not changed since you joined on" in browser.get("/accounts/security/").content

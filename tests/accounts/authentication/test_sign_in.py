@@ -1,3 +1,4 @@
+import re
 from datetime import UTC, datetime, timedelta
 from urllib.parse import urlencode, urljoin, urlsplit
 
@@ -136,6 +137,12 @@ def test_sign_out_clears_the_browser_cache(owner: User) -> None:
     browser = signed_in_by_form(owner)
     assert "Clear-Site-Data" not in browser.get("/validation/").headers
     assert browser.post("/accounts/logout/").headers["Clear-Site-Data"] == '"cache"'
+
+
+def test_session_is_unguessable(owner: User) -> None:
+    keys = {signed_in_by_form(owner).cookies["session"].value for _ in range(5)}
+    assert len(keys) == 5
+    assert all(re.fullmatch(r"[a-z0-9]{32}", key) for key in keys)
 
 
 def test_session_of_a_deactivated_user_is_refused(owner: User) -> None:
