@@ -1,14 +1,19 @@
+from collections.abc import Callable, Iterator
+
 import pytest
 from allauth.account.models import EmailAddress
 from django.core import mail
 from django.test import Client
 from pytest_django import Settings
 
+from accounts.engine import get_engine
 from accounts.models import Account, AuditEntry, Membership, User
 from accounts.roles import Role
 from runtime.mail.outbox import send_due
 from runtime.models import Mail
 from tests.conftest import PASSWORD
+from tests.engine.hostile_domains import HOSTILE
+from tests.servers.dns import FakeDns, dns_server
 from tests.support.received_email import code_in_email
 
 pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
@@ -113,3 +118,38 @@ def test_second_mistyped_address_gets_a_suggestion_too(client: Client) -> None:
 @pytest.mark.parametrize("email", ["jane@shop.example", "jane@some-company.com"])
 def test_address_without_a_known_problem_is_accepted(client: Client, email: str) -> None:
     assert sign_up(client, email) == 302
+
+
+@pytest.fixture
+def fake_dns(settings: Settings) -> Iterator[FakeDns]:
+    scripted = FakeDns()
+    with dns_server(scripted) as server:
+        settings.DNS_RESOLVERS = [server]
+        settings.DNS_TIMEOUT = 0.7
+        get_engine.cache_clear()
+        yield scripted
+    get_engine.cache_clear()
+
+
+@pytest.mark.parametrize("script", HOSTILE)
+def test_a_sign_up_sends_at_most_four_messages(
+    client: Client, fake_dns: FakeDns, script: Callable[[FakeDns, str], None]
+) -> None:
+    script(fake_dns, "shop.com")
+    client.post(SIGN_UP, {"email": "jane@shop.com", "password1": PASSWORD})
+    assert User.objects.filter(email="jane@shop.com").exists()
+    assert 0 < fake_dns.messages <= 4
+
+
+def test_mistyped_domain_that_does_not_exist_gets_a_suggestion(
+    client: Client, fake_dns: FakeDns
+) -> None:
+    page = client.post(SIGN_UP, {"email": "jane@webb.de", "password1": PASSWORD})
+    assert b"Did you mean jane@web.de?" in page.content
+    assert not User.objects.exists()
+
+
+def test_domain_that_accepts_mail_gets_no_suggestion(client: Client, fake_dns: FakeDns) -> None:
+    fake_dns.add_mail_domain("webb.de")
+    client.post(SIGN_UP, {"email": "jane@webb.de", "password1": PASSWORD})
+    assert User.objects.filter(email="jane@webb.de").exists()

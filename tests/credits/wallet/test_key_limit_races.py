@@ -83,19 +83,19 @@ def test_queue_that_exceeds_the_limit_is_charged_one_by_one() -> None:
     assert LogEntry.objects.count() == 3
 
 
-def test_rotated_keys_that_reach_their_limit_together_send_one_email() -> None:
-    old = make_limited_key(2)
-    new = rotate(old)
-    outcomes = _process_account_queue([make_validation(old), make_validation(new)])
-    assert [getattr(outcome, "balance", outcome) for outcome in outcomes] == [999, 998]
-    assert Mail.objects.filter(subject__startswith="Credit limit reached").count() == 1
-
-
-def test_rotated_keys_that_near_their_limit_together_send_one_email() -> None:
-    old = make_limited_key(10)
-    queue = [old, *[rotate(old)] * 8]
-    _process_account_queue(list(map(make_validation, queue)))
-    assert Mail.objects.filter(subject__startswith="90% of a credit limit used").count() == 1
+@pytest.mark.parametrize(
+    ("limit", "new_calls", "subject"),
+    [(2, 1, "Credit limit reached"), (10, 8, "90% of a credit limit used")],
+)
+def test_rotated_keys_that_near_or_reach_their_limit_together_send_one_email(
+    limit: int, new_calls: int, subject: str
+) -> None:
+    old = make_limited_key(limit)
+    queue = [old, *[rotate(old)] * new_calls]
+    outcomes = _process_account_queue(list(map(make_validation, queue)))
+    balances = [getattr(outcome, "balance", outcome) for outcome in outcomes]
+    assert balances == list(range(999, 998 - new_calls, -1))
+    assert Mail.objects.filter(subject__startswith=subject).count() == 1
 
 
 def test_queue_within_the_limit_is_charged_in_one_transaction() -> None:
