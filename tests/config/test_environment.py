@@ -54,11 +54,15 @@ def test_invalid_integer_is_reported(value: str) -> None:
             ["not a resolver", "127.0.0.1:0", "127.0.0.1:x", "a.example"],
         ),
         (
+            lambda env: env.listener("NAME"),
+            ["on", "65536", "host:9100", "9100x", "127.0.0.1", ":", "-1"],
+        ),
+        (
             lambda env: env.sender("NAME", "a@b.example"),
             ["nonsense", '"><b>', "a@b@c d", "Name <nobody>"],
         ),
     ],
-    ids=["number", "web address", "resolvers", "sender"],
+    ids=["number", "web address", "resolvers", "listener", "sender"],
 )
 def test_invalid_value_is_reported(
     read: Callable[[Environment], object], values: list[str]
@@ -168,8 +172,7 @@ def test_resolvers_are_read_with_and_without_port(value: str) -> None:
 @pytest.mark.parametrize(
     ("value", "address"),
     [
-        ("", None),
-        ("off", None),
+        *(("", None), ("off", None), ("0", None)),
         ("9100", ("127.0.0.1", 9100)),
         ("0.0.0.0:9100", ("0.0.0.0", 9100)),  # noqa: S104
         ("[::1]:9100", ("::1", 9100)),
@@ -181,15 +184,6 @@ def test_listener_is_a_port_or_an_address_with_a_port(
     env = environment(METRICS_PORT=value)
     assert env.listener("METRICS_PORT") == address
     assert not env.problems
-
-
-@pytest.mark.parametrize(
-    "value", ["0", "on", "65536", "host:9100", "9100x", "127.0.0.1", ":", "-1"]
-)
-def test_invalid_listener_is_reported(value: str) -> None:
-    env = environment(METRICS_PORT=value)
-    assert env.listener("METRICS_PORT") is None
-    assert bool(env.problems) is (value != "0")
 
 
 def test_sender_has_a_name_only_where_allowed() -> None:

@@ -8,9 +8,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
-import psutil
 import pytest
 
+from tests.config.server.test_graceful_reload import web_workers
 from tests.servers.client import ClientResponse, HttpCaller, wait_until_ready
 from tests.servers.product import Product, migrated_postgres, product
 from tests.servers.relay import Relay, relay
@@ -30,12 +30,6 @@ def product_behind_a_relay(folder: Path) -> Iterator[tuple[Product, Relay]]:
             database = f"postgres://postgres@127.0.0.1:{between.port}/postgres"
             with product(folder, DATABASE_URL=database, WEB_WORKERS="1") as site:
                 yield site, between
-
-
-def web_workers(site: Product) -> set[int]:
-    processes = psutil.Process(site.process.pid).children(recursive=True)
-    gunicorn = {process.pid for process in processes if process.ppid() == site.process.pid}
-    return {process.pid for process in processes if process.ppid() in gunicorn}
 
 
 def check(site: Product) -> ClientResponse:

@@ -65,21 +65,16 @@ def test_docs_list_every_secret_that_can_come_from_a_file() -> None:
 
 @pytest.mark.parametrize(
     "content",
-    [b"\n", b"\r\n", b"", b"\n\n"],
-    ids=["newline", "windows", "none", "several"],
+    [f"{CONTENT}{end}".encode() for end in ("\n", "\r\n", "", "\n\n")]
+    + [f"{CONTENT}\r\n".encode("utf-8-sig")],
+    ids=["newline", "windows", "none", "several", "byte order mark"],
 )
-def test_newline_at_the_end_of_a_file_is_no_part_of_the_secret(
+def test_newline_and_byte_order_mark_are_no_part_of_the_secret(
     content: bytes, tmp_path: Path
 ) -> None:
-    env = environment(SECRET_KEY_FILE=write(tmp_path, CONTENT.encode() + content))
-    assert env.text("SECRET_KEY") == CONTENT
-    assert not env.problems
-
-
-def test_byte_order_mark_is_no_part_of_the_secret(tmp_path: Path) -> None:
-    content = f"{CONTENT}\r\n".encode("utf-8-sig")
     env = environment(SECRET_KEY_FILE=write(tmp_path, content))
     assert env.text("SECRET_KEY") == CONTENT
+    assert not env.problems
 
 
 @pytest.mark.parametrize(
@@ -214,25 +209,6 @@ class TestProduction:
             else:
                 variables[name] = value
         return variables
-
-    def test_deploy_check_passes(self, from_files: dict[str, str]) -> None:
-        assert len([name for name in from_files if name.endswith("_FILE")]) == 5
-        ended = run_program("manage.py", "check", "--deploy", **from_files)
-        assert (ended.returncode, ended.stderr) == (0, "")
-        assert "no issues" in ended.stdout
-
-    def test_each_broken_file_is_one_problem(self, from_files: dict[str, str]) -> None:
-        Path(from_files["SECRET_KEY_FILE"]).write_text("")
-        Path(from_files["DATABASE_URL_FILE"]).unlink()
-        Path(from_files["ADDRESS_HASH_KEY_FILE"]).write_text("weak")
-        ended = run_program("manage.py", "check", **from_files)
-        assert ended.returncode == 1
-        assert re.findall(r"^  - (\w+)", ended.stderr, re.M) == [
-            "SECRET_KEY_FILE",
-            "DATABASE_URL_FILE",
-            "ADDRESS_HASH_KEY",
-        ]
-        assert "weak" not in ended.stderr
 
     @pytest.mark.skipif(os.getuid() != 0, reason="Only root can become another user.")
     def test_file_that_the_user_cannot_read_is_reported(self, tmp_path: Path) -> None:

@@ -115,6 +115,8 @@ def test_all_data_is_in_the_data_folder(served: Product) -> None:
     assert (served.folder / "db.sqlite3").exists()
     assert (served.folder / "counters.sqlite3").parent == served.folder
     assert get_status(served, "/static/favicon.svg") == 200
+    # They are off.
+    assert not (served.folder / "metrics").exists()
 
 
 def test_supervisor_loads_neither_django_nor_what_the_start_needed(served: Product) -> None:
@@ -122,10 +124,6 @@ def test_supervisor_loads_neither_django_nor_what_the_start_needed(served: Produ
     # The compiled modules of the database and of cryptography.
     assert not re.search("sqlite3|psycopg|cryptography", files)
     assert psutil.Process(served.process.pid).memory_full_info().uss < 25 * 1024 * 1024
-
-
-def test_no_metrics_are_written_when_they_are_off(served: Product) -> None:
-    assert not (served.folder / "metrics").exists()
 
 
 def test_port_in_use_is_reported_with_a_solution(served: Product, tmp_path: Path) -> None:
@@ -181,15 +179,6 @@ def test_silent_mail_server_does_not_delay_stopping(tmp_path: Path) -> None:
             running.stop()
         waiting.close()
         assert time.monotonic() - started < 30
-
-
-def test_too_large_form_body_is_refused(served: Product) -> None:
-    with socket.create_connection(("127.0.0.1", served.port), timeout=30) as client:
-        head = (
-            b"POST /accounts/login/ HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 9999999\r\n\r\n"
-        )
-        client.sendall(head + b"x" * 3_200_000)
-        assert client.recv(100).startswith(b"HTTP/1.1 413")
 
 
 def test_killed_background_worker_is_restarted(served: Product) -> None:

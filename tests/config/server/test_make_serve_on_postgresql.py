@@ -78,8 +78,3 @@ def test_half_sent_bodies_hold_no_database_connection(served: Product) -> None:
     finally:
         for connection in slow:
             connection.close()
-
-
-def test_emails_are_sent_on_postgresql(served: Product) -> None:
-    PlainBrowser(served.url).send("/accounts/password/reset/", email="owner@example.com")
-    assert served.wait_for_email("owner@example.com", "Reset your password")
