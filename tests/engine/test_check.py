@@ -13,8 +13,7 @@ from engine.dns.budget import SIGN_UP
 from engine.dns.mail_route import MailRoute
 from engine.dns.resolver import Lookup, Resolver
 from engine.domain_data import StaffDomains
-from engine.verdicts.finding import Finding
-from engine.verdicts.reasons import PRECEDENCE, REASONS, VERDICT_BY_REASON, Verdict
+from engine.verdicts.reasons import REASONS, VERDICT_BY_REASON, Verdict
 from engine.verdicts.score import MIN_SCORES, WEIGHTS, compute_score
 from tests.servers.dns import FakeDns, silence, wildcard
 
@@ -254,17 +253,6 @@ def test_internal_error_is_unknown_and_logged_without_the_address(
     assert finding.document()["checks"]["syntax"] is None
 
 
-def test_precedence_matches_the_documentation() -> None:
-    documented = (
-        "invalid_syntax > reserved_domain > domain_not_found > null_mx > no_mail_server > "
-        "unroutable_mail_server > impossible_mailbox > mailbox_not_found > mailbox_disabled > "
-        "disposable > parked > accept_all > mailbox_full > unlikely_mailbox > possible_typo > "
-        "mixed_script > role_account > no_reply > "
-        "smtputf8_required > no_mx_record"
-    )
-    assert list(PRECEDENCE[:20]) == documented.split(" > ")
-
-
 @pytest.mark.parametrize(
     ("reason", "evidence"),
     [
@@ -290,20 +278,6 @@ def test_scores_stay_within_the_range_of_their_verdict(reason: str, evidence: st
     else:
         lowest, highest = limits[verdict]
         assert all(score is not None and lowest <= score <= highest for score in scores)
-
-
-def test_safe_to_send_requires_a_mailbox_check() -> None:
-    safe_to_send = {
-        reason: Finding("a@b.co", (reason,), evidence).safe_to_send
-        for reason, evidence in [
-            ("mailbox_accepted", "smtp"),
-            ("domain_accepts_mail", "dns"),
-            ("dns_timeout", "syntax"),
-            ("role_account", "dns"),
-            ("null_mx", "dns"),
-        ]
-    }
-    assert list(safe_to_send.values()) == [True, None, None, False, False]
 
 
 def test_staff_change_during_a_lookup_applies_to_its_result(server: str, fake_dns: FakeDns) -> None:

@@ -70,22 +70,6 @@ def test_targets_are_distinct_domains_with_each_famous_provider_among_them() -> 
         assert DATA.registrable_domain(domain), domain
 
 
-@pytest.mark.parametrize(
-    "domain",
-    [
-        *("yahoo.co.jp", "docomo.ne.jp", "ezweb.ne.jp", "softbank.ne.jp", "naver.com", "qq.com"),
-        *("uol.com.br", "bol.com.br", "terra.com.br", "hotmail.com.ar", "hotmail.es", "wp.pl"),
-        *("yahoo.com.mx", "telia.com", "online.no", "suomi24.fi", "hotmail.se", "mynet.com"),
-        *("rediffmail.com", "indiatimes.com", "libero.it", "tim.it", "kpnmail.nl", "ziggo.nl"),
-        *("ttmail.com", "empal.com", "vip.qq.com", "zaq.ne.jp", "bsnl.in", "telecentro.com.ar"),
-        *("webspeed.dk", "lyse.net", "bahnhof.se", "siol.net", "magenta.de", "caramail.com"),
-        *("hanmail.net", "mail.ru", "yandex.ru", "onet.pl", "interia.pl", "seznam.cz", "sapo.pt"),
-    ],
-)
-def test_large_provider_of_a_country_is_a_target(domain: str) -> None:
-    assert domain in DATA.typo_targets
-
-
 def _choose(index: TypoIndex, typed: str) -> str | None:
     best = choose_best(index.find(typed))
     return best and best.domain

@@ -29,8 +29,6 @@ Reply = str | bytes | Iterable[bytes | float | None]
 
 @dataclass
 class Session:
-    client: str
-    sender: str = ""
     recipients: list[str] = field(default_factory=list)
     is_encrypted: bool = False
 
@@ -57,25 +55,6 @@ def only_first_recipient(first: Script = ACCEPTED) -> Script:
     return lambda session: (
         first if len(session.recipients) == 1 else "452 4.5.3 Too many recipients"
     )
-
-
-def then(first: Script, later: Script) -> Script:
-    """Change one's mind about an address."""
-    scripts = iter((first,))
-    return lambda session: next(scripts, later)
-
-
-class Greylist:
-    """Accept a triplet of client, sender and recipient some time after it was first seen."""
-
-    def __init__(self, clock: Callable[[], float], seconds: float = 300) -> None:
-        self._clock, self._seconds = clock, seconds
-        self._first_seen: dict[tuple[str, str, str], float] = {}
-
-    def __call__(self, session: Session) -> Script:
-        triplet = (session.client, session.sender, session.recipients[-1])
-        waited = self._clock() - self._first_seen.setdefault(triplet, self._clock())
-        return ACCEPTED if waited >= self._seconds else "450 4.2.0 Greylisted, try again later"
 
 
 # What servers say about a recipient. Tests add the scripts that need a clock or seconds.
@@ -210,7 +189,7 @@ class SmtpServer:
         reader: asyncio.StreamReader,
         writer: asyncio.StreamWriter,
     ) -> None:
-        session = Session(writer.get_extra_info("peername")[0])
+        session = Session()
         await _send(writer, host.banner, session)
         while line := (await reader.readline()).decode("utf-8", "replace").rstrip("\r\n"):
             verb, _, argument = line.partition(" ")
@@ -238,8 +217,6 @@ class SmtpServer:
                 *(f"250-{text}\r\n".encode() for text in lines[:-1]),
                 f"250 {lines[-1]}\r\n".encode(),
             )
-        if verb == "MAIL":
-            session.sender = path
         if verb == "RCPT":
             session.recipients.append(path)
             return host.mailboxes.get(path.rpartition("@")[0], host.other)

@@ -10,7 +10,7 @@ import pytest
 from engine.check import Engine
 from engine.dns.resolver import Resolver
 from tests.engine.conftest import SECONDS, get_reason
-from tests.servers.dns import FakeDns, dns_server, packet_server, servfail
+from tests.servers.dns import FakeDns, dns_server, endless_cname_chain, packet_server, servfail
 
 pytestmark = pytest.mark.anywhere
 
@@ -29,17 +29,11 @@ def test_alias_without_its_target_is_followed(engine: Engine, fake_dns: FakeDns)
 
 
 def test_endless_aliases_are_a_failure(engine: Engine, fake_dns: FakeDns) -> None:
-    def next_alias(query: dns.message.Message) -> dns.message.Message:
-        name = query.question[0].name
-        message = dns.message.make_response(query)
-        message.answer.append(dns.rrset.from_text(name, 60, "IN", "CNAME", f"x{name}"))
-        return message
-
     names = ["shop.com"]
     for _ in range(20):
         names.append(f"x{names[-1]}")
     for name in names:
-        fake_dns.set_behavior(name, "MX", next_alias)
+        fake_dns.set_behavior(name, "MX", endless_cname_chain)
     assert get_reason(engine) == "dns_failure"
     assert (
         sum(count for (_, record_type), count in fake_dns.queries.items() if record_type == "MX")

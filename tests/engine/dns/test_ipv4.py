@@ -90,14 +90,6 @@ def test_ipv4_costs_no_query(patient_engine: Engine, fake_dns: FakeDns) -> None:
     assert fake_dns.queries["mx.shop.com", "A"] == fake_dns.queries["mx.shop.com", "AAAA"] == 1
 
 
-def test_score_does_not_depend_on_ipv4(patient_engine: Engine, fake_dns: FakeDns) -> None:
-    for domain, kind, address in (("shop.com", "AAAA", IPV6), ("store.com", "A", IPV4)):
-        fake_dns.add_records(domain, MX=f"10 mx.{domain}.")
-        fake_dns.add_records(f"mx.{domain}", **{kind: address})
-    scores = {patient_engine.check(f"jane@{name}.com").score for name in ("shop", "store")}
-    assert len(scores) == 1
-
-
 def test_route_stored_by_another_release_can_be_read() -> None:
     older = '{"domain_exists":true,"accepts_mail":true,"null_mx":false,"provider":"mimecast"}'
     route = load_route(older)

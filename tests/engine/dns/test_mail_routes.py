@@ -175,15 +175,6 @@ def test_alias_loop_is_a_failure(engine: Engine, fake_dns: FakeDns) -> None:
     assert check_dns(engine) == FAILURE | {"evidence": "syntax"}
 
 
-def test_hundred_hosts_with_only_the_last_reachable_are_unknown(
-    engine: Engine, fake_dns: FakeDns
-) -> None:
-    """Only ten are examined, and any of the others may have an address."""
-    fake_dns.add_records("shop.com", MX=[f"{index} mx{index}.shop.com." for index in range(100)])
-    fake_dns.add_records("mx99.shop.com", A="8.8.8.8")
-    assert check_dns(engine) == expected("unknown", "dns_failure", accepts=None)
-
-
 def test_thousand_hosts_cause_a_bounded_number_of_queries(
     patient_engine: Engine, fake_dns: FakeDns
 ) -> None:

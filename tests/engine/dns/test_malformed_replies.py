@@ -10,11 +10,9 @@ import dns.rrset
 import pytest
 
 from engine.check import Engine
-from engine.dns.resolver import Resolver
-from tests.engine.conftest import SECONDS, get_reason
+from tests.engine.conftest import get_reason
 from tests.servers.dns import (
     FakeDns,
-    packet_server,
     refused,
     reply_with_code,
     servfail,
@@ -35,13 +33,6 @@ def contradiction(query: dns.message.Message) -> dns.message.Message:
     message = dns.message.make_response(query)
     message.set_rcode(dns.rcode.NXDOMAIN)
     message.answer.append(dns.rrset.from_text("shop.com.", 60, "IN", "MX", "1 mx.shop.com."))
-    return message
-
-
-def with_other_name(query: dns.message.Message) -> dns.message.Message:
-    message = dns.message.make_response(query)
-    message.question[0] = dns.rrset.from_text("evil.com.", 0, "IN", "MX")
-    message.answer.append(dns.rrset.from_text("shop.com.", 60, "IN", "MX", "0 ."))
     return message
 
 
@@ -74,12 +65,6 @@ def with_record_of_another_type(query: dns.message.Message) -> dns.message.Messa
     return message
 
 
-def with_other_id(query: dns.message.Message) -> bytes:
-    wire = bytearray(dns.message.make_response(query).to_wire())
-    wire[0] ^= 0xFF
-    return bytes(wire)
-
-
 @pytest.mark.parametrize(
     ("behavior", "reason"),
     [
@@ -95,8 +80,6 @@ def with_other_id(query: dns.message.Message) -> bytes:
         (with_foreign_records_and_nxdomain, "dns_failure"),
         (with_record_of_another_type, "no_mail_server"),
         (silence, "dns_timeout"),
-        (with_other_name, "dns_timeout"),
-        (with_other_id, "dns_timeout"),
         (lambda query: b"", "dns_timeout"),
         (lambda query: b"\0" * 40, "dns_timeout"),
         (lambda query: query.to_wire(), "dns_timeout"),
@@ -137,20 +120,6 @@ def test_reply_with_cut_off_data_is_a_failure(engine: Engine, fake_dns: FakeDns)
     fake_dns.add_mail_domain("shop.com")
     fake_dns.set_behavior("shop.com", "MX", cut_off)
     assert get_reason(engine) == "dns_failure"
-
-
-def test_server_that_rejects_edns_is_queried_without_it(engine: Engine, fake_dns: FakeDns) -> None:
-    def reject_edns(query: dns.message.Message) -> dns.message.Message:
-        if query.edns >= 0:
-            return reply_with_code(dns.rcode.FORMERR)(query)  # type: ignore[return-value]
-        name = query.question[0].name.to_text(omit_final_dot=True)
-        return fake_dns.build_reply(query, name, dns.rdatatype.to_text(query.question[0].rdtype))
-
-    fake_dns.add_mail_domain("shop.com")
-    fake_dns.default_behavior = reject_edns
-    assert get_reason(engine) == "domain_accepts_mail"
-    with packet_server(lambda wire: [fake_dns.answer(wire) or b""] * 2) as old_server:
-        assert get_reason(Engine(Resolver([old_server], seconds=SECONDS))) == "domain_accepts_mail"
 
 
 def test_echoed_question_is_compared_case_insensitively(engine: Engine, fake_dns: FakeDns) -> None:

@@ -43,13 +43,16 @@ def test_server_address_is_parsed(text: str, host: str, port: int) -> None:
     assert parse_server(text) == (host, port)
 
 
-def test_next_server_is_queried_when_one_fails(fake_dns: FakeDns, server: str) -> None:
+@pytest.mark.parametrize(
+    "behavior", [servfail, dns.message.make_response, reply_with_code(dns.rcode.NXDOMAIN)]
+)
+def test_next_server_is_queried_when_one_fails_or_is_lame(
+    fake_dns: FakeDns, server: str, behavior: Callable[..., Any]
+) -> None:
     fake_dns.add_mail_domain("shop.com")
-    failing = FakeDns(default_behavior=servfail)
-    with dns_server(failing) as first:
-        assert (
-            get_reason(Engine(Resolver([first, server], seconds=SECONDS))) == "domain_accepts_mail"
-        )
+    with dns_server(FakeDns(default_behavior=behavior)) as first:
+        engine = Engine(Resolver([first, server], seconds=SECONDS))
+        assert get_reason(engine) == "domain_accepts_mail"
 
 
 def test_next_server_is_queried_when_others_are_closed_or_silent(
@@ -118,24 +121,6 @@ def test_each_query_finishes_once_when_its_server_becomes_unreachable() -> None:
     finished = [exchange.receive(time.monotonic() + 2) for _ in range(5)]
     exchange.close()
     assert sorted(event[0] for event in finished if event) == queries
-
-
-def test_lame_server_is_replaced_by_the_next(fake_dns: FakeDns, server: str) -> None:
-    fake_dns.add_mail_domain("shop.com")
-    lame = FakeDns(default_behavior=dns.message.make_response)
-    with dns_server(lame) as first:
-        engine = Engine(Resolver([first, server], seconds=SECONDS))
-        assert get_reason(engine) == "domain_accepts_mail"
-
-
-def test_name_denied_by_a_lame_server_is_queried_at_the_next(
-    fake_dns: FakeDns, server: str
-) -> None:
-    fake_dns.add_mail_domain("shop.com")
-    lame = FakeDns(default_behavior=reply_with_code(dns.rcode.NXDOMAIN))
-    with dns_server(lame) as first:
-        engine = Engine(Resolver([first, server], seconds=SECONDS))
-        assert get_reason(engine) == "domain_accepts_mail"
 
 
 @pytest.mark.parametrize("other", [servfail, refused, silence])

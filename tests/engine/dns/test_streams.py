@@ -31,14 +31,6 @@ def test_truncated_reply_with_refused_tcp_is_a_failure(fake_dns: FakeDns) -> Non
         assert get_reason(Engine(Resolver([server], seconds=SECONDS))) == "dns_failure"
 
 
-def test_hanging_stream_does_not_block_the_next_server(fake_dns: FakeDns) -> None:
-    fake_dns.add_mail_domain("shop.com")
-    fake_dns.set_behavior("shop.com", "MX", truncated)
-    with hanging_streams() as hanging, dns_server(fake_dns) as good:
-        engine = Engine(Resolver([hanging, good], seconds=SECONDS))
-        assert get_reason(engine) == "domain_accepts_mail"
-
-
 def test_many_hanging_streams_do_not_block_the_next_server(fake_dns: FakeDns) -> None:
     fake_dns.add_mail_domain("mail.shop.com")
     fake_dns.default_behavior = truncated

@@ -13,14 +13,12 @@ from tests.servers.smtp_server import (
     MAILBOXES,
     SILENCE,
     UNKNOWN,
-    Greylist,
     Script,
     SmtpHost,
     SmtpServer,
     one_byte_at_a_time,
     only_first_recipient,
     smtp_server,
-    then,
     without_end,
 )
 
@@ -252,28 +250,6 @@ def test_second_recipient_is_asked_if_the_first_reply_requires_it(server: SmtpSe
     server.hosts["127.0.0.1"] = SmtpHost(mailboxes={"postmaster": DROP})
     asked = ask(server, "unknown", next_recipient=postmaster)
     assert (asked.outcome, asked.recipient_replies) == (SmtpOutcome.DROPPED, [UNKNOWN.encode()])
-
-
-def test_servers_that_change_their_mind_are_reported_each_time(server: SmtpServer) -> None:
-    now = 0.0
-    server.hosts["127.0.0.1"] = SmtpHost(
-        mailboxes={
-            "new": Greylist(lambda: now),
-            "changed": then("250 2.1.5 OK", UNKNOWN),
-            "jane": "250 2.1.5 OK",
-        },
-        # A catch-all that hides from random names.
-        other="451 4.3.0 Try again later",
-    )
-    assert ask(server, "new").reply.startswith(b"450 4.2.0")
-    now = 299
-    assert ask(server, "new").reply.startswith(b"450 4.2.0")
-    now = 300
-    assert ask(server, "new").reply == b"250 2.1.5 OK"
-    replies = [ask(server, "changed").reply for _ in range(2)]
-    assert replies == [b"250 2.1.5 OK", UNKNOWN.encode()]
-    assert ask(server, "jane").reply == b"250 2.1.5 OK"
-    assert ask(server, "qzkvxwjmptrbdlnhgfcs").reply.startswith(b"451 4.3.0")
 
 
 @pytest.mark.parametrize(

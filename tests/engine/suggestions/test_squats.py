@@ -28,6 +28,18 @@ SQUATS = {
     "interqa.pl": "interia.pl",
     "liberp.it": "libero.it",
     "aliqun.com": "aliyun.com",
+    # Famous providers.
+    "gmial.com": "gmail.com",
+    "gmai.com": "gmail.com",
+    "gmail.co": "gmail.com",
+    "gmail.cm": "gmail.com",
+    "gnail.com": "gmail.com",
+    "hotmial.com": "hotmail.com",
+    "hotmai.com": "hotmail.com",
+    "yaho.com": "yahoo.com",
+    "yahooo.com": "yahoo.com",
+    "outlok.com": "outlook.com",
+    "icloud.co": "icloud.com",
     # Names of five letters that few other names are like.
     "nzver.com": "naver.com",
     "glxbo.com": "globo.com",
@@ -88,6 +100,25 @@ OWN_DOMAINS = (
         "live.eco.uk",
         "shop.de.de",
     ),
+    # Providers, and companies with names like theirs.
+    *("gmail.com", "googlemail.com", "hotmail.de", "hotmail.se", "outlook.jp", "yahoo.ie"),
+    *(
+        "y7mail.com",
+        "ymail.com",
+        "mail.com",
+        "email.com",
+        "gmx.ch",
+        "gmx.co.uk",
+        "aol.de",
+        "me.com",
+    ),
+    *("mailw.com", "cloud.com", "live.dk", "proton.me", "pm.me", "hey.com", "fastmail.com"),
+    *("company.co", "shop.cm", "startup.io", "office.gov.in", "school.ac.uk", "acme.com", "t.co"),
+    *("emails.com", "gmails.com", "mymail.com", "hmail.com", "tmail.com", "hotmailbox.org"),
+    *("yahoo-inc.com", "outlooks.org", "lookout.com", "inbox.com", "mailbox.org", "mail.ru"),
+    *("gail.com", "protomail.com", "outlook.co", "example.com"),
+    *("indra.com", "wella.com", "telit.com", "enpal.com", "lesta.ru", "arcos.de", "africa.com"),
+    *("duck.com", "mozmail.com", "anonaddy.me", "aim.com", "att.com", "sky.de", "free.com"),
     # One of several providers, none of them much better known.
     *("tii.it", "yahoo.com.zr"),
 )
@@ -102,8 +133,8 @@ BUSINESS_HOSTS = {
 
 @pytest.mark.parametrize(("domain", "suggestion"), SQUATS.items())
 def test_typo_of_a_distinctive_name_is_corrected(domain: str, suggestion: str) -> None:
-    assert suggest_domain(domain, DATA, accepts_mail=True) == suggestion
-    assert suggest_domain(domain, DATA, accepts_mail=None) == suggestion
+    for accepts_mail in (True, None, False):
+        assert suggest_domain(domain, DATA, accepts_mail=accepts_mail) == suggestion
 
 
 @pytest.mark.parametrize("domain", OWN_DOMAINS)
