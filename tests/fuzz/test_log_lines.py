@@ -47,16 +47,6 @@ def make_error(text: str, depth: int) -> BaseException:
         return error
 
 
-def test_any_log_record_is_one_line() -> None:
-    def any_record(message: str, argument: Any, depth: int) -> None:
-        assert_one_line(format_record("%s %r", message, argument))
-        assert_one_line(format_record(message))
-        assert_one_line(format_record("Crash", error=make_error(message, depth)))
-
-    values = st.one_of(texts, st.binary(max_size=30), st.dictionaries(texts, texts, max_size=2))
-    explore(any_record, quick=40, message=texts, argument=values, depth=st.integers(0, 3))
-
-
 def test_no_log_record_contains_a_key() -> None:
     def any_key(prefix: str, body: str, before: str, after: str) -> None:
         secret = body + checksum(PREFIX + body)
