@@ -34,11 +34,7 @@ def product_behind_a_relay(folder: Path) -> Iterator[tuple[Product, Relay]]:
 
 def check(site: Product) -> ClientResponse:
     """Request /readyz on a new connection, so that old and new workers both get some."""
-    caller = HttpCaller(site, None)
-    try:
-        return caller.get("/readyz")
-    finally:
-        caller.close()
+    return HttpCaller(site, None).get("/readyz")
 
 
 def reload_and_check(site: Product) -> list[ClientResponse]:

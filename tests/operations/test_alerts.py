@@ -86,18 +86,10 @@ def test_each_recorded_series_is_defined_and_used() -> None:
 
 
 @pytest.mark.parametrize("alert", alerts(), ids=lambda alert: str(alert["alert"]))
-def test_each_alert_says_what_happened_and_what_to_do(alert: dict[str, Any]) -> None:
+def test_each_alert_has_a_severity_and_names_a_heading_of_the_handbook(
+    alert: dict[str, Any],
+) -> None:
     assert alert["labels"]["severity"] in {"critical", "warning"}
-    assert alert["alert"].startswith("EmailValidation")
-    notes = alert["annotations"]
-    assert set(notes) == {"summary", "description", "runbook"}
-    assert 15 < len(notes["summary"]) < 120
-    assert notes["description"].count(". ") >= 1
-    assert notes["description"].strip().endswith(".")
-
-
-@pytest.mark.parametrize("alert", alerts(), ids=lambda alert: str(alert["alert"]))
-def test_each_alert_names_a_heading_of_the_handbook(alert: dict[str, Any]) -> None:
     page, _, anchor = alert["annotations"]["runbook"].partition("#")
     assert page.startswith("docs/operations")
     assert anchor in anchors(ROOT / page)

@@ -15,7 +15,6 @@ from django.core.management import get_commands
 
 from config.server import gunicorn_settings, supervisor
 from config.server.pools import POOLS
-from lists.management.commands import run_lists
 from tests.servers.product import ROOT
 from tests.site.test_repository import tracked_files
 
@@ -102,9 +101,11 @@ def test_containers_without_the_background_worker_serve_their_metrics(
     assert "manage.py serve_metrics" not in run_entry_point(tmp_path, role)
 
 
-def run_entry_point(folder: Path, *arguments: str, **environment: str) -> list[str]:
-    """Run the entry point with a python that prints its arguments."""
-    (folder / "python").write_text('#!/bin/sh\necho "$*"\n')
+def run_entry_point(
+    folder: Path, *arguments: str, program: str = 'echo "$*"', **environment: str
+) -> list[str]:
+    """Run the entry point with a python that is a shell script, by default one that echoes."""
+    (folder / "python").write_text(f"#!/bin/sh\n{program}\n")
     (folder / "python").chmod(0o755)
     text = ENTRY_POINT.read_text().replace("/srv/email-validation", str(ROOT))
     process = subprocess.run(
@@ -117,24 +118,19 @@ def run_entry_point(folder: Path, *arguments: str, **environment: str) -> list[s
     return process.stdout.splitlines()
 
 
-def test_entry_point_listens_on_every_address_of_the_container(tmp_path: Path) -> None:
-    program = '#!/bin/sh\necho "$GUNICORN_CMD_ARGS" "$(umask)"\n'
-    text = ENTRY_POINT.read_text().replace("/srv/email-validation", str(ROOT))
-    (tmp_path / "python").write_text(program)
-    (tmp_path / "python").chmod(0o755)
-    for variables, printed in (
+@pytest.mark.parametrize(
+    ("variables", "printed"),
+    [
         ({}, "--bind 0.0.0.0:8000 0077"),
         ({"PORT": "9000"}, "--bind 0.0.0.0:9000 0077"),
         ({"GUNICORN_CMD_ARGS": "--bind [::]:80"}, "--bind [::]:80 0077"),
-    ):
-        process = subprocess.run(
-            ["sh", "-c", text, "entrypoint"],
-            env={"PATH": f"{tmp_path}:/usr/bin:/bin", **variables},
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-        assert process.stdout.strip() == printed
+    ],
+)
+def test_entry_point_listens_on_every_address_of_the_container(
+    tmp_path: Path, variables: dict[str, str], printed: str
+) -> None:
+    program = 'echo "$GUNICORN_CMD_ARGS" "$(umask)"'
+    assert run_entry_point(tmp_path, program=program, **variables) == [printed]
 
 
 def test_documented_roles_are_those_of_the_entry_point() -> None:
@@ -276,10 +272,6 @@ def test_every_variable_is_documented() -> None:
 def test_product_has_the_time_to_stop() -> None:
     longest = gunicorn_settings.graceful_timeout + supervisor.STOP_SECONDS
     assert all(seconds(SERVICES[name]["stop_grace_period"]) > longest for name in PRODUCT)
-
-
-def test_supervisor_starts_list_processes_with_their_own_priority() -> None:
-    assert supervisor.LIST_NICENESS == run_lists.NICENESS
 
 
 def test_product_waits_for_its_servers_and_the_proxy_for_the_product() -> None:

@@ -57,7 +57,6 @@ def test_full_disk_refuses_an_upload_and_stores_no_half_list(tmp_path: Path, kin
         validate_until(caller, 200)
         stored = caller.call("POST", "/v1/lists", content, text)
         after = caller.get("/v1/lists")
-        caller.close()
     assert (refused.status, refused.document["error"]["code"]) == (503, "service_unavailable")
     assert during.document["data"] == []
     assert stored.status == 201
@@ -98,7 +97,6 @@ def test_full_disk_loses_no_charge_and_recovers_with_free_space(tmp_path: Path, 
         responses += validate_until(caller, 200)
         responses += [caller.validate("no address", Idempotency_Key="one")]
         wait_until_ready(caller)
-        caller.close()
         answered = {response.document["id"] for response in responses if response.status == 200}
         assert_books_agree(site, answered=answered)
         assert fetch_rows(site, "PRAGMA integrity_check") == [("ok",)]

@@ -11,7 +11,7 @@ import subprocess
 import time
 import tomllib
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import psutil
@@ -33,6 +33,7 @@ from tests.servers.redis import free_port, redis
 from tests.servers.retrying_calls import RetryingCalls, retrying_calls
 from tests.servers.reverse_proxy import NAME
 from tests.servers.tcp_postgres import TcpPostgres, compose_major, tcp_postgres
+from tests.support.waiting import wait_until
 
 pytestmark = [pytest.mark.process, pytest.mark.fault, pytest.mark.timeout(900)]
 
@@ -244,13 +245,6 @@ def test_each_role_runs_and_stops_by_the_signal(image: Image, site: Container, r
     finally:
         running.stop()
     assert running.process.returncode in {0, 128 + signal.SIGTERM}, running.output()
-
-
-def wait_until(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 60
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
 
 
 def test_upgrade_loses_no_call(builder: Builder, image: Image, volume: Path) -> None:

@@ -11,6 +11,7 @@ from tests.operations import test_incidents, test_runbook, test_three_machines
 from tests.servers import three_machines
 from tests.servers.product import ROOT
 from tests.servers.runbook import PAGES, blocks
+from tests.support.headings import anchors
 
 TEXT = "\n".join(page.read_text() for page in PAGES)
 # They run the marked blocks.
@@ -61,11 +62,6 @@ def test_every_setting_is_in_the_configuration_reference() -> None:
             assert f"`{name}`" in reference or name in NOT_OURS, name
 
 
-def anchors(page: Path) -> set[str]:
-    titles = re.findall(r"^#+ (.+)$", page.read_text(), re.MULTILINE)
-    return {re.sub(r"[^\w -]", "", title).lower().replace(" ", "-") for title in titles}
-
-
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_every_link_has_a_target(page: Path) -> None:
     for target in re.findall(r"\]\(([^)]+)\)", page.read_text()):
@@ -94,12 +90,3 @@ def test_every_marked_block_is_run_by_a_test() -> None:
     names = [name for name, _ in blocks() if name]
     assert len(names) > 8
     assert [name for name in names if f'"{name}"' not in tests] == []
-
-
-@pytest.mark.parametrize(
-    "name", ["Find or erase an address", "Resend emails that were given up", "Suspend"]
-)
-def test_every_documented_staff_button_exists(name: str) -> None:
-    sources = [*ROOT.glob("*/admin.py"), *ROOT.glob("*/staff/**/*.py")]
-    sources += [*ROOT.glob("templates/admin/**/*.html")]
-    assert any(name in path.read_text() for path in sources)

@@ -1,13 +1,11 @@
 """Web workers run through PgBouncer in transaction mode, with the settings of the handbook."""
 
 import json
-import os
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from subprocess import CompletedProcess
 
 import psycopg
 import pytest
@@ -20,7 +18,8 @@ from tests.servers.keys import make_account, make_key, manage
 from tests.servers.pgbouncer import pgbouncer
 from tests.servers.postgres import wait_for_canceled_statements
 from tests.servers.postgres_machine import PostgresMachine, database_url, postgres_machines
-from tests.servers.product import ROOT, Product, product
+from tests.servers.product import Product, product
+from tests.servers.programs import run_program
 from tests.servers.release import Release
 from tests.support.waiting import wait_until
 
@@ -60,21 +59,13 @@ def site(
         yield running
 
 
-def run_command(site: Product, *arguments: str, **changed: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "manage.py", *arguments],
-        cwd=ROOT,
-        env={"PATH": os.environ["PATH"], **site.environment, **changed},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+def run_command(site: Product, *arguments: str, **changed: str) -> CompletedProcess[str]:
+    return run_program("manage.py", *arguments, **{**site.environment, **changed})
 
 
 def assert_charged_once(site: Product, caller: HttpCaller, answered: set[str]) -> None:
     """Check that an account that began with CREDITS paid for these results, each once."""
     document = caller.get("/v1/credits").document
-    caller.close()
     assert document["balance"] == CREDITS - len(answered)
     assert "agree" in manage(site, "check_books")
 
@@ -106,7 +97,6 @@ def test_list_uploaded_through_the_api_is_checked(site: Product) -> None:
     list_id = uploaded.document["id"]
     wait_until(lambda: state_of(site, list_id) == "completed")
     results = caller.get(f"/v1/lists/{list_id}/download")
-    caller.close()
     assert results.status == 200
     assert len(results.text.splitlines()) == ADDRESSES + 1
     assert "agree" in manage(site, "check_books")
@@ -158,7 +148,6 @@ def test_call_that_timed_out_on_a_lock_is_not_charged_later(site: Product) -> No
         database.commit()
         time.sleep(1)
         first = caller.validate("no address")
-    caller.close()
     assert refused == [503] * 3
     assert first.document["credits"] == {"charged": 1, "remaining": 98}
 
@@ -173,7 +162,6 @@ def test_product_recovers_when_postgresql_is_back(
     postgres_machine.start()
     wait_until_ready(caller)
     wait_until(lambda: caller.validate("no address").status == 200)
-    caller.close()
     assert during == [503] * 3
     assert "agree" in manage(site, "check_books")
 

@@ -4,9 +4,7 @@ to requests that it refuses itself."""
 import gzip
 import json
 import re
-import shutil
 import ssl
-import subprocess
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -15,7 +13,6 @@ from pathlib import Path
 
 import pytest
 
-from apikeys.errors import REFUSALS
 from config.server.pools import POOLS
 from config.settings.content_security_policy import PERMISSIONS_HEADER
 from tests.bench.processes import workers
@@ -24,7 +21,7 @@ from tests.servers.keys import make_key
 from tests.servers.postgres import postgres
 from tests.servers.product import Product, product
 from tests.servers.production import ENVIRONMENT
-from tests.servers.raw_http import RawResponse, send_raw
+from tests.servers.raw_http import RawResponse, assert_api_error, send_raw
 from tests.servers.reverse_proxy import NAME, ReverseProxy, reverse_proxy
 from tests.servers.scripted_upstream import scripted_upstream
 
@@ -70,24 +67,14 @@ def only(responses: list[RawResponse]) -> RawResponse:
     return response
 
 
-def assert_api_error(response: RawResponse, code: str) -> None:
-    (error,) = json.loads(response.body).values()
-    refusal = REFUSALS[code]
-    assert (error["code"], error["type"]) == (code, refusal.type), error
-    assert response.status == refusal.status
-    assert list(error) == ["type", "code", "message", "param", "details", "doc_url", "request_id"]
+def assert_proxy_error(response: RawResponse, code: str) -> None:
+    assert_api_error(response, code)
+    error, headers = json.loads(response.body)["error"], response.headers
     assert error["doc_url"] == f"https://{NAME}/docs/errors/#{code}"
-    headers = response.headers
-    assert headers["Content-Type"] == "application/json"
-    assert headers["X-Request-Id"] == error["request_id"]
     assert re.fullmatch(r"req_\w{20}", error["request_id"])
-    assert 0 <= int(headers["X-RateLimit-Remaining"]) <= int(headers["X-RateLimit-Limit"])
     assert time.time() + 59 <= int(headers["X-RateLimit-Reset"]) <= time.time() + 161
     assert re.fullmatch(r'"address";r=\d+;t=60', headers["RateLimit"])
     assert re.fullmatch(r'"address";q=\d+;w=60', headers["RateLimit-Policy"])
-    assert headers["X-Content-Type-Options"] == "nosniff"
-    assert headers["Cache-Control"] == "no-store"
-    assert "Retry-After" not in headers
     assert headers["Server"] == "nginx"
 
 
@@ -107,7 +94,7 @@ def assert_error_page(response: RawResponse, title: str) -> None:
 def test_unreadable_request_gets_one_400_from_the_proxy(
     proxy: ReverseProxy, raw_request: bytes
 ) -> None:
-    assert_api_error(only(proxy.send(raw_request)), "bad_request")
+    assert_proxy_error(only(proxy.send(raw_request)), "bad_request")
 
 
 @pytest.mark.parametrize("raw_request", SMUGGLED.values(), ids=SMUGGLED)
@@ -116,7 +103,7 @@ def test_smuggled_request_gets_one_400_from_the_proxy(
 ) -> None:
     head = b"POST /v1/validate HTTP/1.1\r\n" + HOST
     smuggled = b"GET /v1/me HTTP/1.1\r\n" + HOST + CLOSE + b"\r\n"
-    assert_api_error(only(proxy.send(head + raw_request + smuggled)), "bad_request")
+    assert_proxy_error(only(proxy.send(head + raw_request + smuggled)), "bad_request")
 
 
 def test_proxy_and_product_agree_on_bare_line_feeds(proxy: ReverseProxy, secret: str) -> None:
@@ -127,7 +114,7 @@ def test_proxy_and_product_agree_on_bare_line_feeds(proxy: ReverseProxy, secret:
 @pytest.mark.parametrize("path", ["/v1/me", "/%761/me", "/v1", "/v1?a=b"])
 def test_unsupported_method_gets_405_with_allow_header(proxy: ReverseProxy, path: str) -> None:
     response = only(proxy.send(get(path, method="TRACE")))
-    assert_api_error(response, "method_not_allowed")
+    assert_proxy_error(response, "method_not_allowed")
     assert response.headers["Allow"] == "GET, HEAD, POST"
 
 
@@ -207,7 +194,7 @@ def test_body_limit_of_the_api_applies_before_that_of_the_proxy(
     assert "8 KB" in json.loads(refused.body)["error"]["message"]
     assert refused.headers["X-RateLimit-Limit"] == "100000"
     by_the_proxy = only(proxy.send(validate(secret, body=b"x" * 1_200_000)))
-    assert_api_error(by_the_proxy, "request_too_large")
+    assert_proxy_error(by_the_proxy, "request_too_large")
 
 
 def test_lists_may_have_eight_megabytes(proxy: ReverseProxy, secret: str) -> None:
@@ -222,13 +209,7 @@ def test_lists_may_have_eight_megabytes(proxy: ReverseProxy, secret: str) -> Non
     refused = upload((8 << 20) + 1)
     assert json.loads(refused.body)["error"]["message"] == "The body is larger than 8 MB."
     assert refused.headers["X-RateLimit-Limit"] == "100000"
-    assert_api_error(upload(10 << 20), "request_too_large")
-
-
-def test_chunked_body_arrives_complete(proxy: ReverseProxy, secret: str) -> None:
-    chunks = b"".join(b"%x\r\n%c\r\n" % (1, byte) for byte in BODY) + b"0\r\n\r\n"
-    raw_request = validate(secret, "Transfer-Encoding: chunked", body=chunks)
-    assert json.loads(only(proxy.send(raw_request)).body)["verdict"] == "deliverable"
+    assert_proxy_error(upload(10 << 20), "request_too_large")
 
 
 def test_proxy_preserves_the_headers_of_the_product(site: Product, proxy: ReverseProxy) -> None:
@@ -297,22 +278,7 @@ def test_unknown_host_gets_neither_handshake_nor_response(proxy: ReverseProxy) -
     assert proxy.send(other, plain=True) == []
 
 
-@pytest.mark.skipif(not shutil.which("curl"), reason="This test needs curl for HTTP/2.")
-def test_http_2_is_supported(proxy: ReverseProxy, secret: str) -> None:
-    process = subprocess.run(
-        [
-            *("curl", "--silent", "--http2", "--cacert", str(proxy.folder / "proxy.pem")),
-            *("--resolve", f"{NAME}:{proxy.port}:127.0.0.1", "-w", "\n%{http_version}"),
-            *("-H", f"Authorization: Bearer {secret}", "-H", "Content-Type: application/json"),
-            *("-d", BODY.decode(), f"https://{NAME}:{proxy.port}/v1/validate"),
-        ],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    body, version = process.stdout.rsplit("\n", 1)
-    assert json.loads(body)["verdict"] == "deliverable"
-    assert version in {"2", "1.1"}
+def test_http_2_is_supported(proxy: ReverseProxy) -> None:
     assert proxy.alpn() == "h2"
 
 
@@ -325,7 +291,7 @@ def test_frozen_product_gets_503_from_the_proxy(site: Product, secret: str, tmp_
             page = only(proxy.send(get("/accounts/login/")))
         finally:
             worker.resume()
-        assert_api_error(refused, "service_unavailable")
+        assert_proxy_error(refused, "service_unavailable")
         assert json.loads(refused.body)["error"]["details"] == {"retry_after": 5, "charged": None}
         assert page.status == 503
         assert_error_page(page, "Temporarily unavailable")
@@ -334,7 +300,7 @@ def test_frozen_product_gets_503_from_the_proxy(site: Product, secret: str, tmp_
 
 def test_stopped_product_gets_503_from_the_proxy(tmp_path: Path) -> None:
     with reverse_proxy(tmp_path, 9) as proxy:
-        assert_api_error(only(proxy.send(get("/v1/me"))), "service_unavailable")
+        assert_proxy_error(only(proxy.send(get("/v1/me"))), "service_unavailable")
         assert_error_page(only(proxy.send(get("/"))), "Temporarily unavailable")
 
 
@@ -344,7 +310,7 @@ def test_post_is_never_retried(tmp_path: Path) -> None:
         scripted_upstream() as second,
         reverse_proxy(tmp_path, first.port, second.port) as proxy,
     ):
-        assert_api_error(only(proxy.send(validate("key"))), "service_unavailable")
+        assert_proxy_error(only(proxy.send(validate("key"))), "service_unavailable")
         assert len(first.requests + second.requests) == 1
         # A GET charges nothing, so it is retried.
         only(proxy.send(get("/v1/me")))
@@ -395,11 +361,6 @@ def test_proxy_overwrites_forwarded_headers(tmp_path: Path) -> None:
     ]
     assert f"Host: {NAME}" in lines
     assert not {"Transfer-Encoding: chunked", "Expect: 100-continue"} & set(lines)
-
-
-@pytest.mark.parametrize("path", ["/healthz", "/readyz"])
-def test_health_checks_pass_through_the_proxy(proxy: ReverseProxy, path: str) -> None:
-    assert only(proxy.send(get(path))).status == 200
 
 
 def test_proxy_logs_contain_no_client_data_and_no_key(proxy: ReverseProxy) -> None:

@@ -3,7 +3,6 @@
 import os
 import re
 import shutil
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,7 +13,7 @@ import psycopg
 import pytest
 
 from tests.servers.books import assert_books_agree, fetch_number
-from tests.servers.client import ClientResponse, HttpCaller, steady_calls
+from tests.servers.client import HttpCaller, steady_calls, wait_for_more
 from tests.servers.keys import make_key
 from tests.servers.postgres import postgres
 from tests.servers.product import Product, product
@@ -39,18 +38,11 @@ def back_up_under_load(site: Product, machine: Machine, name: str, **variables: 
     return secret
 
 
-def wait_for_more(responses: list[ClientResponse], count: int = 50) -> None:
-    before = len(responses)
-    while len(responses) < before + count:
-        time.sleep(0.02)
-
-
 def assert_serves_as_before(site: Product, secret: str, used_at_the_end: int) -> None:
     used = fetch_number(site, "SELECT SUM(credits) FROM credits_usehour")
     assert 50 <= used < used_at_the_end
     caller = HttpCaller(site, secret)
     response = caller.validate("no address")
-    caller.close()
     assert response.document["credits"] == {"charged": 1, "remaining": CREDITS - used - 1}
     assert_books_agree(site, answered={response.document["id"]})
 

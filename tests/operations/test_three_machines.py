@@ -45,9 +45,7 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ThreeMachines]
 
 
 def ready_states(app: Product) -> dict[str, str]:
-    caller = HttpCaller(app, None)
-    states: dict[str, str] = caller.get("/readyz").document
-    caller.close()
+    states: dict[str, str] = HttpCaller(app, None).get("/readyz").document
     return states
 
 
@@ -130,9 +128,7 @@ def test_standby_is_promoted_and_nothing_acknowledged_is_lost(
     assert calls.results <= calls.charged
     print(f"primary, {failure}: {len(calls.failures)} unanswered, gap {calls.longest_gap:.1f} s")
     for app in service.apps:
-        caller = HttpCaller(app, None)
-        wait_until_ready(caller)
-        caller.close()
+        wait_until_ready(HttpCaller(app, None))
 
 
 def test_standby_dies_and_calls_are_refused_until_commits_stop_waiting_for_it(
@@ -174,8 +170,6 @@ def test_key_revoked_on_one_machine_is_refused_by_the_other(service: ThreeMachin
     assert [on_first.get().status, on_second.get().status] == [200, 200]
     manage(first, "shell", "-c", REVOKE)
     refused = [on_second.get(), on_first.get()]
-    on_first.close()
-    on_second.close()
     assert [response.status for response in refused] == [401, 401]
     assert {response.document["error"]["code"] for response in refused} == {"api_key_revoked"}
 
@@ -188,6 +182,4 @@ def test_rate_limit_is_exact_over_both_machines(service: ThreeMachines) -> None:
         time.sleep(1)
     used = LIMIT - int(first.headers["X-RateLimit-Remaining"])
     statuses = [callers[number % 2].get().status for number in range(LIMIT + 10)]
-    for caller in callers:
-        caller.close()
     assert statuses == [200] * (LIMIT - used) + [429] * (10 + used)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tests.servers.product import Product
+from tests.support.waiting import wait_until
 
 
 @dataclass(frozen=True)
@@ -99,7 +100,9 @@ def steady_calls(site: Product, secret: str) -> Iterator[list[ClientResponse]]:
 
 def wait_until_ready(caller: HttpCaller) -> None:
     """Poll /readyz until it responds 200."""
-    deadline = time.monotonic() + 60
-    while caller.get("/readyz").status != 200:
-        assert time.monotonic() < deadline, caller.get("/readyz").text
-        time.sleep(0.1)
+    wait_until(lambda: caller.get("/readyz").status == 200)
+
+
+def wait_for_more(responses: list[ClientResponse], count: int = 50) -> None:
+    number = len(responses) + count
+    wait_until(lambda: len(responses) >= number)

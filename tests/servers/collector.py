@@ -3,8 +3,7 @@
 import gzip
 import json
 import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -36,15 +35,6 @@ class Collector:
     def content(self) -> str:
         """Return everything that was posted, as far as it is text."""
         return "".join(body.decode(errors="replace") for _, body in self.posts)
-
-    def wait_for(self, condition: Callable[[], object], seconds: float = 60) -> None:
-        deadline = time.monotonic() + seconds
-        while not condition():
-            if time.monotonic() > deadline:
-                raise TimeoutError(
-                    f"Received {len(self.events())} events, {len(self.spans())} spans"
-                )
-            time.sleep(0.05)
 
 
 class _Handler(BaseHTTPRequestHandler):

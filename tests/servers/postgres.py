@@ -17,6 +17,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from tests.support.waiting import wait_until
+
 # In bytes. PostgreSQL keeps a gigabyte of its log by default.
 MIN_MEMORY = 4 << 30
 
@@ -126,11 +128,8 @@ def wait_for_canceled_statements(url: str) -> None:
     import psycopg
 
     query = "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
-    deadline = time.monotonic() + 60
     with psycopg.connect(url, autocommit=True) as database:
-        while database.execute(query).fetchone():
-            assert time.monotonic() < deadline
-            time.sleep(0.05)
+        wait_until(lambda: not database.execute(query).fetchone())
 
 
 def prepend_postgres_programs(path: str) -> str:

@@ -1,8 +1,10 @@
 """A raw socket that sends exact bytes and reads one HTTP response."""
 
+import json
 import socket
 from dataclasses import dataclass
 
+from apikeys.errors import REFUSALS
 from tests.servers.product import Product
 
 
@@ -54,3 +56,22 @@ def send_and_disconnect(site: Product, request: bytes) -> None:
     """Send the request and disconnect before the response."""
     with socket.create_connection(("127.0.0.1", site.port), timeout=20) as connection:
         connection.sendall(request)
+
+
+def assert_api_error(response: RawResponse, code: str) -> None:
+    """Check the format and the headers of an error that the API responds with."""
+    (error,) = json.loads(response.body).values()
+    refusal = REFUSALS[code]
+    assert (error["code"], error["type"]) == (code, refusal.type), error
+    assert response.status == refusal.status
+    assert list(error) == ["type", "code", "message", "param", "details", "doc_url", "request_id"]
+    headers = response.headers
+    assert headers["Content-Type"] == "application/json"
+    assert headers["X-Request-Id"] == error["request_id"]
+    assert headers["Cache-Control"] == "no-store"
+    assert headers["X-Content-Type-Options"] == "nosniff"
+    assert 0 <= int(headers["X-RateLimit-Remaining"]) <= int(headers["X-RateLimit-Limit"])
+    assert int(headers["X-RateLimit-Reset"]) > 1_700_000_000
+    assert headers["RateLimit"].startswith('"')
+    assert headers["RateLimit-Policy"].startswith('"')
+    assert ("Retry-After" in headers) is (response.status == 429)

@@ -5,11 +5,12 @@ import shutil
 import socket
 import subprocess
 import tempfile
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
+
+from tests.support.waiting import wait_until
 
 # From 32768 on, Linux gives ports to outgoing connections and to servers that bind to port 0. It
 # could give one of those away before the server for which it was found listens on it.
@@ -52,14 +53,13 @@ def free_port() -> int:
             return port
 
 
-def wait_for_port(port: int, seconds: float = 60) -> None:
-    deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline:
-        with socket.socket() as probe:
-            if probe.connect_ex(("127.0.0.1", port)) == 0:
-                return
-        time.sleep(0.02)
-    raise TimeoutError(f"Nothing listens on port {port} after {seconds} s.")
+def wait_for_port(port: int) -> None:
+    wait_until(lambda: is_open(port))
+
+
+def is_open(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
 def _program() -> str:

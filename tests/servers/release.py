@@ -3,10 +3,10 @@
 import os
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 from tests.servers.product import ROOT, Product
+from tests.support.waiting import wait_until
 
 SETTINGS = 'from config.settings import *\nINSTALLED_APPS = [*INSTALLED_APPS, "{name}"]\n'
 MIGRATION = """
@@ -47,11 +47,8 @@ class Release:
                 command, cwd=ROOT, env=environment, stdout=output, stderr=output
             )
 
-    def wait_for_output(self, text: str, seconds: float = 30) -> None:
-        deadline = time.monotonic() + seconds
-        while text not in self.output():
-            assert time.monotonic() < deadline, self.output()
-            time.sleep(0.05)
+    def wait_for_output(self, text: str) -> None:
+        wait_until(lambda: text in self.output())
 
     def output(self) -> str:
         return (self.folder / "output").read_text()

@@ -2,7 +2,6 @@
 
 import os
 import signal
-import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -17,9 +16,10 @@ from tests.servers.keys import make_key, manage
 from tests.servers.postgres_machine import database_url, postgres_machines
 from tests.servers.product import Product
 from tests.servers.production import ENVIRONMENT
-from tests.servers.redis import redis_server
+from tests.servers.redis import is_open, redis_server
 from tests.servers.reverse_proxy import NAME, ReverseProxy, reverse_proxy
 from tests.servers.traffic import Traffic, traffic
+from tests.support.waiting import wait_until
 
 SECRETS = ("SECRET_KEY", "API_KEY_PEPPER", "ADDRESS_HASH_KEY")
 NETWORK = "127.0.0.0/8"
@@ -72,10 +72,7 @@ class ThreeMachines:
         """Let each COMMIT wait for the standby, and wait until it has caught up."""
         self.primary.run("replication-synchronous")
         query = "SELECT count(*) FROM pg_stat_replication WHERE sync_state = 'sync'"
-        deadline = time.monotonic() + 30
-        while self.primary.fetch_value(query) != 1:
-            assert time.monotonic() < deadline
-            time.sleep(0.1)
+        wait_until(lambda: self.primary.fetch_value(query) == 1)
 
     def fail_over(self) -> None:
         self.standby.run("replication-promote")
@@ -92,10 +89,7 @@ class ThreeMachines:
         with app.log.open("ab") as log:
             app.process = app.launch(log.fileno(), log.fileno())
         caller = HttpCaller(app, None)
-        deadline = time.monotonic() + 60
-        while not psutil.Process(app.process.pid).children() or not _is_open(caller):
-            assert time.monotonic() < deadline, app.output()
-            time.sleep(0.1)
+        wait_until(lambda: psutil.Process(app.process.pid).children() and is_open(app.port))
         wait_until_ready(caller)
         caller.close()
 
@@ -138,14 +132,6 @@ class ThreeMachines:
         total = f"SELECT SUM(credits) FROM credits_usehour {where}"  # noqa: S608
         assert fetch_number(self.apps[1], total) == len(charged) == len(set(charged))
         return set(charged)
-
-
-def _is_open(caller: HttpCaller) -> bool:
-    try:
-        return caller.get("/healthz").status == 200
-    except OSError:
-        caller.close()
-        return False
 
 
 @contextmanager

@@ -1,11 +1,14 @@
-"""Wait for what another thread or process does."""
+"""Wait for what another thread, process or server does."""
 
 import time
 from collections.abc import Callable
 
 
-def wait_until(condition: Callable[[], object], seconds: float = 60) -> None:
+def wait_until(
+    condition: Callable[[], object], seconds: float = 60, *, pause: float = 0.02
+) -> None:
     ends_at = time.monotonic() + seconds
     while not condition():
-        assert time.monotonic() < ends_at
-        time.sleep(0.02)
+        if time.monotonic() > ends_at:
+            raise TimeoutError
+        time.sleep(pause)

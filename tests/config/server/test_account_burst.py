@@ -1,7 +1,6 @@
 """Many concurrent requests of one account leave the database connections to other accounts."""
 
 import json
-import socket
 import threading
 import time
 from collections.abc import Iterator
@@ -12,10 +11,13 @@ from urllib.error import HTTPError
 import psycopg
 import pytest
 
+from tests.bench.load import build_request
 from tests.servers.browser import PlainBrowser
 from tests.servers.client import ClientResponse, HttpCaller
 from tests.servers.keys import make_account, make_key
 from tests.servers.product import Product, migrated_postgres, product
+from tests.servers.raw_http import send_and_disconnect
+from tests.support.waiting import wait_until
 
 pytestmark = [pytest.mark.process, pytest.mark.fault]
 
@@ -70,11 +72,8 @@ def locked_account(database: str, email: str) -> Iterator[None]:
 def wait_for_lock(database: str) -> None:
     """Wait until a request waits for the lock."""
     query = "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
-    deadline = time.monotonic() + 60
     with psycopg.connect(database, autocommit=True) as other:
-        while not other.execute(query).fetchone():
-            assert time.monotonic() < deadline
-            time.sleep(0.01)
+        wait_until(lambda: other.execute(query).fetchone())
 
 
 def test_burst_of_lists_costs_other_accounts_no_call(site: Product, database: str) -> None:
@@ -106,12 +105,13 @@ def test_busy_account_gets_error_pages_and_no_slot_is_lost(site: Product, databa
     sender, browser = HttpCaller(site, secret), PlainBrowser(site.url)
     assert "Overview" in browser.send("/accounts/login/", login=SENDER, password=password)
     ends_at, is_refused = time.monotonic() + 60, threading.Event()
+    request = build_request("POST", "/v1/lists", LIST.encode(), secret)
 
     def send_lists() -> list[ClientResponse]:
         responses: list[ClientResponse] = []
         while not is_refused.is_set() or not responses:
             responses.append(create_list(sender))
-            send_and_disconnect(site, secret)
+            send_and_disconnect(site, request)
         return responses
 
     with locked_account(database, SENDER), ThreadPoolExecutor(16) as threads:
@@ -127,18 +127,9 @@ def test_busy_account_gets_error_pages_and_no_slot_is_lost(site: Product, databa
     assert "Temporarily unavailable" in error.read().decode()
     assert {response.status for response in sent} == {503}
     # All failed, were refused, or were sent by clients that are gone. Their slots are free again.
-    deadline = time.monotonic() + 60
     with ThreadPoolExecutor(4) as threads:
-        while {response.status for response in threads.map(create_list, [sender] * 4)} != {201}:
-            assert time.monotonic() < deadline
+        wait_until(lambda: {r.status for r in threads.map(create_list, [sender] * 4)} == {201})
     assert "Overview" in browser.get("/validation/")
-
-
-def send_and_disconnect(site: Product, secret: str) -> None:
-    head = f"POST /v1/lists HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {secret}\r\n"
-    head += f"Content-Type: application/json\r\nContent-Length: {len(LIST)}\r\n\r\n"
-    with socket.create_connection(("127.0.0.1", site.port)) as connection:
-        connection.sendall(f"{head}{LIST}".encode())
 
 
 def load_until_refused(browser: PlainBrowser, ends_at: float) -> HTTPError:

@@ -17,6 +17,7 @@ from tests.config.server.test_make_serve import children, command_line
 from tests.servers.client import ClientResponse, HttpCaller
 from tests.servers.keys import make_key
 from tests.servers.product import ROOT, Product
+from tests.support.waiting import wait_until
 
 pytestmark = pytest.mark.process
 
@@ -91,10 +92,7 @@ def web_workers(site: Product) -> set[int]:
 
 
 def wait_for_new_workers(site: Product, old: set[int]) -> None:
-    deadline = time.monotonic() + 60
-    while not (new := web_workers(site)) or old & new:
-        assert time.monotonic() < deadline
-        time.sleep(0.2)
+    wait_until(lambda: (new := web_workers(site)) and not old & new)
 
 
 def assert_no_call_failed(callers: list[Caller]) -> None:

@@ -4,8 +4,6 @@ import os
 import re
 import signal
 import socket
-import subprocess
-import sys
 import time
 import urllib.request
 from collections.abc import Callable, Iterator
@@ -19,7 +17,8 @@ from tests.bench.slow_clients import HALF_A_HEAD, SILENCE, slow_clients
 from tests.servers.browser import PlainBrowser
 from tests.servers.client import HttpCaller
 from tests.servers.keys import make_key
-from tests.servers.product import ROOT, Product, plain_text, product
+from tests.servers.product import Product, plain_text, product
+from tests.servers.programs import run_program
 
 # Its two starts, one of them with an empty folder, take ten seconds of CPU.
 pytestmark = [pytest.mark.process, pytest.mark.proof]
@@ -61,16 +60,13 @@ def get_status(running: Product, path: str = "/accounts/login/") -> int:
 
 
 def children(pid: int) -> list[int]:
-    listed = subprocess.run(
-        ["ps", "-o", "pid=", "--ppid", str(pid)], capture_output=True, text=True, check=False
-    )
-    return [int(line) for line in listed.stdout.split()]
+    return [child.pid for child in psutil.Process(pid).children()]
 
 
 def command_line(pid: int) -> str:
     try:
-        return Path(f"/proc/{pid}/cmdline").read_text().replace("\0", " ")
-    except (FileNotFoundError, ProcessLookupError):
+        return " ".join(psutil.Process(pid).cmdline())
+    except psutil.NoSuchProcess:
         return ""
 
 
@@ -82,10 +78,10 @@ def background_workers(running: Product) -> list[int]:
     return [pid for pid in children(running.process.pid) if "run_worker" in command_line(pid)]
 
 
-def is_alive(pid: int) -> bool:
+def is_alive(process: psutil.Process) -> bool:
     try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except FileNotFoundError:
+        return bool(process.status() != psutil.STATUS_ZOMBIE)
+    except psutil.NoSuchProcess:
         return False
 
 
@@ -127,14 +123,8 @@ def test_supervisor_loads_neither_django_nor_what_the_start_needed(served: Produ
 
 
 def test_port_in_use_is_reported_with_a_solution(served: Product, tmp_path: Path) -> None:
-    ended = subprocess.run(
-        [sys.executable, "-m", "config.server.supervisor"],
-        cwd=ROOT,
-        env={"PATH": os.environ["PATH"], "DATA_DIR": str(tmp_path), "PORT": str(served.port)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    environment = {"DATA_DIR": str(tmp_path), "PORT": str(served.port)}
+    ended = run_program("-m", "config.server.supervisor", **environment)
     assert ended.returncode == 1
     assert f"Port {served.port} is in use" in ended.stderr
     assert "make serve" in ended.stderr
@@ -210,7 +200,7 @@ def test_background_worker_sends_emails(served: Product) -> None:
 def test_no_process_outlives_the_supervisor(tmp_path: Path, number: signal.Signals) -> None:
     running = Product(tmp_path)
     running.wait_until_ready()
-    pids = [pid for child in children(running.process.pid) for pid in (child, *children(child))]
+    started = psutil.Process(running.process.pid).children(recursive=True)
     running.process.send_signal(number)
     running.process.wait(timeout=40)
-    assert eventually(lambda: not any(is_alive(pid) for pid in pids), seconds=40)
+    assert eventually(lambda: not any(map(is_alive, started)), seconds=40)

@@ -10,13 +10,12 @@ from pathlib import Path
 import psutil
 import pytest
 
-from apikeys.errors import REFUSALS
 from tests.config.server import malformed_requests as malformed
 from tests.config.server.malformed_requests import WRONG_KEY
 from tests.config.server.test_make_serve import eventually
 from tests.servers.keys import make_key
 from tests.servers.product import Product, product
-from tests.servers.raw_http import RawResponse, read_response, send_raw
+from tests.servers.raw_http import assert_api_error, read_response, send_raw
 
 pytestmark = pytest.mark.process
 
@@ -75,24 +74,10 @@ def request(
     return b"\r\n".join([*lines, b"", b""]) + body
 
 
-def assert_error(response: RawResponse, code: str) -> None:
-    (error,) = json.loads(response.body).values()
-    assert (error["code"], response.status) == (code, REFUSALS[code].status), error
-    assert list(error) == ["type", "code", "message", "param", "details", "doc_url", "request_id"]
-    headers = response.headers
-    assert headers["Content-Type"] == "application/json"
-    assert headers["X-Request-Id"] == error["request_id"]
-    assert 0 <= int(headers["X-RateLimit-Remaining"]) <= int(headers["X-RateLimit-Limit"])
-    assert int(headers["X-RateLimit-Reset"]) > 1_700_000_000
-    assert headers["RateLimit"].startswith('"')
-    assert headers["RateLimit-Policy"].startswith('"')
-    assert ("Retry-After" in headers) is (response.status == 429)
-
-
 @pytest.mark.parametrize("sent", UNREADABLE.values(), ids=UNREADABLE)
 def test_unparsable_request_gets_a_400_of_the_documented_shape(site: Product, sent: bytes) -> None:
     response = send_raw(site, sent, end=True)
-    assert_error(response, "bad_request")
+    assert_api_error(response, "bad_request")
     assert WRONG_KEY.encode() not in response.body
     assert response.headers["Connection"] == "close"
 
@@ -106,7 +91,7 @@ def test_url_is_read_up_to_8_kb(site: Product) -> None:
     )
     assert long.status == 200
     assert "No results for “xxx" in long.body.decode()
-    assert_error(too_long, "bad_request")
+    assert_api_error(too_long, "bad_request")
     assert json.loads(too_long.body)["error"]["message"] == "The URL is too long."
 
 
@@ -191,12 +176,12 @@ def test_too_large_body_is_refused_by_its_content_length(
     site: Product, secret: str, length: int
 ) -> None:
     sent = b"x" * min(length, 10_000_000)
-    assert_error(send_raw(site, request(secret, sent, length=length)), "request_too_large")
+    assert_api_error(send_raw(site, request(secret, sent, length=length)), "request_too_large")
 
 
 def test_too_large_body_with_an_invalid_key_is_401(site: Product) -> None:
     response = send_raw(site, request("svc_live_wrong", b"x" * 1_000_000))
-    assert_error(response, "invalid_api_key")
+    assert_api_error(response, "invalid_api_key")
 
 
 def test_expect_100_continue_gets_100(site: Product, secret: str) -> None:
@@ -210,18 +195,18 @@ def test_expect_100_continue_gets_100(site: Product, secret: str) -> None:
 def test_expect_100_continue_with_a_too_large_body_is_refused(site: Product, secret: str) -> None:
     with socket.create_connection(("127.0.0.1", site.port), timeout=20) as connection:
         connection.sendall(request(secret, b"", b"Expect: 100-continue", length=9000))
-        assert_error(read_response(connection), "request_too_large")
+        assert_api_error(read_response(connection), "request_too_large")
 
 
 def test_incomplete_body_is_400(site: Product, secret: str) -> None:
     response = send_raw(site, request(secret, OK_BODY, length=len(OK_BODY) + 10), end=True)
-    assert_error(response, "bad_request")
+    assert_api_error(response, "bad_request")
 
 
 @pytest.mark.proof
 def test_body_that_never_arrives_is_400(site: Product, secret: str) -> None:
     response = send_raw(site, request(secret, b"", length=10))
-    assert_error(response, "bad_request")
+    assert_api_error(response, "bad_request")
     assert b"didn't arrive within 10 seconds" in response.body
 
 

@@ -1,7 +1,6 @@
 """Shared counters and caches behave the same in SQLite and in Redis."""
 
 import multiprocessing
-import time
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -18,6 +17,7 @@ from redis.exceptions import RedisError
 from runtime.cache.redis import FallbackRedisCache, RedisCounters
 from runtime.cache.sqlite import SQLiteCache, SQLiteCounters
 from tests.servers.redis import free_port, redis, redis_server
+from tests.support.waiting import wait_until
 
 pytestmark = pytest.mark.process
 
@@ -126,14 +126,6 @@ def test_failed_sign_ins_of_eight_processes_are_all_counted(location: str) -> No
     )
 
 
-def test_corrupt_file_is_recreated(tmp_path: Path) -> None:
-    file = tmp_path / "counters.sqlite3"
-    file.write_bytes(b"not a database file" * 100)
-    cache = sqlite_cache(file)
-    cache.set("key", 1)
-    assert cache.get("key") == 1
-
-
 def increment_in_corrupt_file(location: str, barrier: Any, results: Any) -> None:
     barrier.wait()
     counters = sqlite_cache(location)
@@ -188,13 +180,6 @@ def test_add_does_not_overwrite_a_live_entry(cache: SQLiteCache | FallbackRedisC
     assert cache.add("key", 1) is True
     assert cache.add("key", 2) is False
     assert cache.get("key") == 1
-
-
-def wait_until(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 60
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
 
 
 def test_expired_entry_is_gone_and_can_be_added_again(

@@ -2,7 +2,7 @@
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,6 +15,7 @@ from runtime.cache.redis import RedisCounters
 from runtime.database.coalescing import MAX_GROUP_SIZE, Coalescer
 from tests.servers.gevent_process import run_patched
 from tests.servers.redis import redis_server
+from tests.support.waiting import wait_until
 
 
 class Killed(BaseException):
@@ -57,13 +58,6 @@ def submitted(
             yield futures
         finally:
             work.may_finish.set()
-
-
-def wait_until(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 60
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.005)
 
 
 def test_waiting_callers_share_the_next_groups() -> None:

@@ -1,7 +1,5 @@
 """A heartbeat keeps the lease of a row whose work takes longer than the lease."""
 
-import time
-from collections.abc import Callable
 from datetime import datetime, timedelta
 
 import pytest
@@ -13,6 +11,7 @@ from lists.models import ListChunk
 from runtime.database.heartbeat import Heartbeat
 from tests.conftest import make_user
 from tests.lists.factory import make_list
+from tests.support.waiting import wait_until
 
 pytestmark = pytest.mark.usefixtures("fresh_database")
 
@@ -25,13 +24,6 @@ def chunk(fresh_database: None, monkeypatch: pytest.MonkeyPatch) -> ListChunk:
     claimed = ListChunk.objects.claim()
     assert claimed is not None
     return claimed
-
-
-def wait_until(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 60
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
 
 
 def stored_lease() -> datetime:

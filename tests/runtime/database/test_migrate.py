@@ -1,7 +1,6 @@
 """Migrations run while the service handles requests, and one at a time."""
 
 import subprocess
-import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -13,7 +12,7 @@ import pytest
 
 from runtime.management.commands.migrate import LOCK_ID
 from tests.servers.books import assert_books_agree
-from tests.servers.client import ClientResponse, steady_calls
+from tests.servers.client import ClientResponse, steady_calls, wait_for_more
 from tests.servers.keys import make_key, manage
 from tests.servers.postgres import postgres
 from tests.servers.product import Product, product
@@ -114,12 +113,6 @@ def test_concurrent_migrate_commands_wait_for_each_other(
     migrating.wait(timeout=60)
     assert migrating.returncode == 0, release.output()
     assert "last" in columns(database)
-
-
-def wait_for_more(responses: list[ClientResponse]) -> None:
-    before = len(responses)
-    while len(responses) < before + 50:
-        time.sleep(0.02)
 
 
 def columns(database: "psycopg.Connection[Any]") -> set[str]:

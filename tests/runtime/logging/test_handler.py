@@ -6,7 +6,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -17,6 +17,7 @@ from runtime.logging import access_log, handler
 from runtime.logging.handler import CHUNK_BYTES, MAX_QUEUED_BYTES, StderrWriter
 from tests.servers.product import ROOT
 from tests.support.metrics import Increases
+from tests.support.waiting import wait_until
 
 LINE = b"x" * 299 + b"\n"
 
@@ -49,13 +50,6 @@ def flusher() -> Iterator[Flusher]:
     access_log.take_records()
     yield Flusher("web")
     access_log.configure(writes_lines=False)
-
-
-def wait_until(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 60
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
 
 
 def read_all(end: int, stderr: StderrWriter) -> bytes:

@@ -19,7 +19,8 @@ from tests.config.server.test_make_serve import children, eventually, find_child
 from tests.servers.client import HttpCaller
 from tests.servers.keys import make_key
 from tests.servers.product import ROOT, Product, product
-from tests.servers.redis import free_port
+from tests.servers.programs import run_program
+from tests.servers.redis import free_port, wait_for_port
 
 pytestmark = [pytest.mark.process, pytest.mark.proof]
 
@@ -184,14 +185,7 @@ def test_silent_connections_do_not_block_scrapes(site: Product, port: int) -> No
 
 def test_metrics_port_in_use_is_reported(site: Product, tmp_path: Path, port: int) -> None:
     environment = {"DATA_DIR": str(tmp_path), "PORT": str(free_port()), "METRICS_PORT": str(port)}
-    process = subprocess.run(
-        [sys.executable, "-m", "config.server.supervisor"],
-        cwd=ROOT,
-        env={"PATH": os.environ["PATH"], **environment},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    process = run_program("-m", "config.server.supervisor", **environment)
     assert process.returncode == 1
     assert f"metrics on 127.0.0.1, port {port}: Address already in use" in process.stderr
     assert "METRICS_PORT" in process.stderr
@@ -211,7 +205,7 @@ def test_command_serves_the_same_counts_where_no_background_worker_runs(
             stdout=log,
             stderr=log,
         )
-        assert eventually(lambda: _accepts_connections(other))
+        wait_for_port(other)
         web = ("processes", "web")
         # An earlier test may have ended a worker.
         assert eventually(lambda: scrape(other).get(web) == scrape(port).get(web) == 2)
@@ -222,21 +216,9 @@ def test_command_serves_the_same_counts_where_no_background_worker_runs(
 
 def test_command_needs_a_port(site: Product) -> None:
     environment = {**site.process_environment, "METRICS_PORT": "off"}
-    process = subprocess.run(
-        [sys.executable, "manage.py", "serve_metrics"],
-        cwd=ROOT,
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    process = run_program("manage.py", "serve_metrics", **environment)
     assert process.returncode == 1
     assert process.stderr == "CommandError: Set METRICS_PORT to the port to serve metrics on.\n"
-
-
-def _accepts_connections(port: int) -> bool:
-    with socket.socket() as client:
-        return client.connect_ex(("127.0.0.1", port)) == 0
 
 
 def test_background_worker_reports_waiting_emails(site: Product, port: int) -> None:
