@@ -8,7 +8,6 @@ import dns.rcode
 import pytest
 
 from engine.check import Engine
-from engine.dns.mail_route import MailRoute
 from engine.dns.stored_route import dump_route, load_route
 from engine.syntax.parsing import AddressParts, parse_address
 from tests.engine.conftest import look_up
@@ -72,11 +71,6 @@ def test_route_is_the_same_after_it_was_stored(
     script(fake_dns)
     route = look_up(patient_engine, domain)
     assert load_route(dump_route(route)) == replace(route, expires_at=0.0)
-
-
-def test_empty_route_is_stored_as_an_empty_object() -> None:
-    assert dump_route(MailRoute()) == "{}"
-    assert load_route("{}") == MailRoute()
 
 
 def test_unknown_domain_is_not_looked_up_for_an_offline_check(

@@ -8,7 +8,7 @@ import pytest
 
 from tests.servers.books import fetch_number
 from tests.servers.dns import FakeDns, dns_server
-from tests.servers.keys import manage
+from tests.servers.keys import make_key
 from tests.servers.product import Product
 
 CALLER, HARBOUR = "caller@shop.example", "mira@harbour.example"
@@ -43,18 +43,7 @@ def fuzzed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FuzzedProduct]:
         try:
             # Slow, because another target keeps its core busy.
             site.wait_until_ready(100)
-            yield FuzzedProduct(site, *_create_keys(site, CALLER, HARBOUR))
+            keys = [make_key(site, email, 1_000_000, 1_000_000) for email in (CALLER, HARBOUR)]
+            yield FuzzedProduct(site, *keys)
         finally:
             site.stop()
-
-
-def _create_keys(site: Product, *emails: str) -> list[str]:
-    """Run all commands in one process, because starting it takes most of the time."""
-    terms = "credits=1_000_000, requests_per_minute=1_000_000"
-    commands = (
-        "from django.core.management import call_command as run\n"
-        f"for email in {emails!r}:\n"
-        f"    run('create_account', email, {terms})\n"
-        "    run('create_key', email, name='Server')"
-    )
-    return manage(site, "shell", "--no-imports", "-c", commands).splitlines()[1::2]

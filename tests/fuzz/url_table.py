@@ -7,7 +7,8 @@ from typing import Any
 from urllib.parse import parse_qsl, quote, quote_from_bytes, urlsplit
 
 from django.test import Client
-from django.urls import URLPattern, URLResolver, get_resolver
+
+from tests.support.pages import all_pages
 
 # The API has its own targets, and files need none.
 EXCLUDED = ("^v1", "admin/(?P<url>", "favicon.ico")
@@ -18,15 +19,9 @@ _LINK = re.compile(r'(?:href|action)="([^"]*\?[^"]*)"')
 
 def path_templates() -> Iterator[str]:
     """Yield templates such as `/apikeys/<public_id:key_id>/change/`."""
-    stack: list[tuple[str, Any]] = [("", get_resolver())]
-    while stack:
-        prefix, resolver = stack.pop()
-        for pattern in resolver.url_patterns:
-            whole = prefix + str(pattern.pattern)
-            if isinstance(pattern, URLResolver):
-                stack.append((whole, pattern))
-            elif isinstance(pattern, URLPattern) and not whole.startswith(EXCLUDED):
-                yield "/" + re.sub(r"\^|\$$", "", whole)
+    for route in all_pages():
+        if not route.startswith(EXCLUDED):
+            yield "/" + re.sub(r"\^|\$$", "", route)
 
 
 def fill_path(template: str, ids: dict[str, Any], odd: str = "") -> str:

@@ -12,21 +12,16 @@ from runtime.dates import (
 
 
 @pytest.mark.parametrize(
-    ("day", "expected"),
+    ("day", "before", "after"),
     [
-        (date(2026, 1, 1), date(2026, 2, 1)),
-        (date(2026, 1, 31), date(2026, 2, 1)),
-        (date(2026, 2, 1), date(2026, 3, 1)),
-        (date(2026, 12, 1), date(2027, 1, 1)),
+        (date(2026, 1, 1), date(2025, 12, 1), date(2026, 2, 1)),
+        (date(2026, 1, 31), date(2025, 12, 1), date(2026, 2, 1)),
+        (date(2026, 3, 31), date(2026, 2, 1), date(2026, 4, 1)),
+        (date(2026, 12, 1), date(2026, 11, 1), date(2027, 1, 1)),
     ],
 )
-def test_next_month_is_the_first_day_of_the_following_month(day: date, expected: date) -> None:
-    assert next_month(day) == expected
-
-
-def test_previous_month_is_the_first_day_of_the_preceding_month() -> None:
-    assert previous_month(date(2026, 3, 31)) == date(2026, 2, 1)
-    assert previous_month(date(2026, 1, 1)) == date(2025, 12, 1)
+def test_months_begin_on_their_first_day(day: date, before: date, after: date) -> None:
+    assert (previous_month(day), next_month(day)) == (before, after)
 
 
 def test_midnight_is_the_start_of_the_day_in_utc() -> None:

@@ -15,14 +15,10 @@ from allauth.account.internal.flows.login import AUTHENTICATION_METHODS_SESSION_
 from allauth.account.internal.userkit import user_id_to_str
 from allauth.mfa.models import Authenticator
 from allauth.usersessions.models import UserSession
-from cryptography.hazmat.primitives.asymmetric import ec
 from django.apps import apps
 from django.conf import settings
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver, resolve
-from fido2.cose import ES256
-from fido2.utils import websafe_encode
-from fido2.webauthn import AttestationObject, AttestedCredentialData, AuthenticatorData
 
 from accounts import audit, team
 from accounts.models import Account, Invitation, User
@@ -45,6 +41,7 @@ from runtime.models import Lease
 from tests.accounts.webhooks.deliveries import URL, make_delivery
 from tests.accounts.webhooks.factory import make_endpoint
 from tests.support.api_client import ApiClient
+from tests.support.passkey_device import PasskeyDevice
 from tests.validation.feedback.factory import make_feedback
 from validation.models import AccountDomains, ListedDomain, LogEntry
 
@@ -184,22 +181,9 @@ def _create_passkey(owner: User) -> Authenticator:
 
 def passkey_registration() -> dict[str, Any]:
     """Return a credential as a browser sends it on registration, with a random key."""
-    key = ec.generate_private_key(ec.SECP256R1()).public_key()
-    cose = ES256.from_cryptography_key(key)  # type: ignore[no-untyped-call]
-    credential = AttestedCredentialData.create(b"0" * 16, b"an id", cose)
-    flags = AuthenticatorData.FLAG.UP | AuthenticatorData.FLAG.UV | AuthenticatorData.FLAG.AT
-    data = AuthenticatorData.create(b"0" * 32, flags, 0, credential)
-    client = {"type": "webauthn.create", "challenge": "", "origin": settings.BASE_URL}
-    return {
-        "id": websafe_encode(b"an id"),
-        "rawId": websafe_encode(b"an id"),
-        "type": "public-key",
-        "response": {
-            "clientDataJSON": websafe_encode(json.dumps(client).encode()),
-            "attestationObject": websafe_encode(AttestationObject.create("none", data, {})),
-        },
-        "clientExtensionResults": {"credProps": {"rk": True}},
-    }
+    options = {"user": {"id": ""}, "challenge": ""}
+    credential: dict[str, Any] = json.loads(PasskeyDevice().register({"publicKey": options}))
+    return {**credential, "clientExtensionResults": {"credProps": {"rk": True}}}
 
 
 def browser_for(user: User, **options: Any) -> Client:

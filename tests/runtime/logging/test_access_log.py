@@ -74,19 +74,15 @@ def test_record_of_a_validation_has_the_caller_and_the_verdict(
 
 
 @pytest.mark.django_db
-def test_record_of_a_replayed_response_has_its_verdict(
+def test_record_of_a_replayed_response_and_of_a_sandbox_error(
     caller: ApiClient, records: LogCapture
 ) -> None:
     for _ in range(2):
         caller.validate("risky@sandbox.test", Idempotency_Key="one")
-    assert [record["verdict"] for record in records.access_records()] == ["risky"] * 2
-
-
-@pytest.mark.django_db
-def test_sandbox_error_is_marked_in_the_record(caller: ApiClient, records: LogCapture) -> None:
     caller.validate("internal_error@sandbox.test")
-    (record,) = records.access_records()
-    assert (record["status"], record["code"], record["sandbox"]) == (500, "internal_error", True)
+    *results, error = records.access_records()
+    assert [record["verdict"] for record in results] == ["risky"] * 2
+    assert (error["status"], error["code"], error["sandbox"]) == (500, "internal_error", True)
 
 
 @pytest.mark.django_db
@@ -126,15 +122,6 @@ def test_records_contain_the_route_and_not_the_path(
     assert "abc-secret" not in records.text
 
 
-@pytest.mark.django_db
-def test_csrf_failure_is_one_record_with_its_code(records: LogCapture) -> None:
-    client = Client(enforce_csrf_checks=True)
-    assert client.post("/accounts/login/").status_code == 403
-    (record,) = records.access_records()
-    assert record["code"] == "csrf_failed"
-    assert len(records.lines) == 2
-
-
 def refuses(request: HttpRequest, what: str) -> NoReturn:
     raise PermissionDenied("jane@shop.example may not.")
 
@@ -145,12 +132,15 @@ class RefusingUrls:
 
 
 @pytest.mark.django_db
-def test_forbidden_page_is_one_record(records: LogCapture) -> None:
+def test_forbidden_pages_are_one_record_each(records: LogCapture) -> None:
+    client = Client(enforce_csrf_checks=True)
+    assert client.post("/accounts/login/").status_code == 403
     with override_settings(ROOT_URLCONF=RefusingUrls):
-        Client().get("/refuses/jane@shop.example/")
-    (record,) = records.access_records()
-    assert (record["status"], record["route"]) == (403, "/refuses/<str:what>/")
-    assert len(records.lines) == 2
+        client.get("/refuses/jane@shop.example/")
+    csrf, refused = records.access_records()
+    assert csrf["code"] == "csrf_failed"
+    assert (refused["status"], refused["route"]) == (403, "/refuses/<str:what>/")
+    assert len(records.lines) == 4
 
 
 @pytest.mark.django_db
