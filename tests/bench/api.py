@@ -11,19 +11,16 @@ from concurrent.futures import Executor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import count, cycle
-from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import psycopg
 
 from tests.bench.customers import make_customers
 from tests.bench.load import Address, Load, Outcome, build_request, generate
 from tests.bench.processes import cpu_seconds
-from tests.bench.quick_resolver import quick_resolver
 from tests.bench.server import gunicorn
-from tests.servers.postgres import Postgres, postgres_server
+from tests.bench.servers import servers
+from tests.servers.postgres import Postgres
 from tests.servers.product import Product, product
-from tests.servers.redis import redis_server
 
 ROUNDS = 7
 WINDOW_SECONDS = 2.0
@@ -83,25 +80,18 @@ Contenders = dict[str, Contender]
 
 @contextmanager
 def contenders() -> Iterator[Contenders]:
+    # All measured requests come from one network address.
+    environment = {"ANONYMOUS_REQUESTS_PER_MINUTE": "1000000", "WEB_WORKERS": WORKERS}
     with (
-        TemporaryDirectory(prefix="bench-") as folder,
-        quick_resolver(0.0005, slow_delay=DNS_SECONDS) as resolver,
-        postgres_server() as postgres,
-        redis_server() as redis,
+        servers(slow_delay=DNS_SECONDS) as shared,
+        _empty() as empty,
+        product(shared.folder / "shared", **environment, **shared.environment) as on_postgres,
+        product(shared.folder / "embedded", **environment, **shared.dns) as on_sqlite,
     ):
-        # All measured requests come from one network address.
-        environment = {"ANONYMOUS_REQUESTS_PER_MINUTE": "1000000", "WEB_WORKERS": WORKERS}
-        environment["DNS_RESOLVERS"] = resolver.address
-        stores = {"DATABASE_URL": postgres.url, "REDIS_URL": redis.url}
-        with (
-            _empty() as empty,
-            product(Path(folder) / "shared", **environment, **stores) as on_postgres,
-            product(Path(folder) / "embedded", **environment) as on_sqlite,
-        ):
-            ours = make_contender(on_postgres, postgres.pid, redis.pid)
-            ours.postgres = postgres
-            ours.stores = {"PostgreSQL": postgres.pid, "Redis": redis.pid}
-            yield {"empty": empty, "product": ours, "embedded": make_contender(on_sqlite)}
+        pids = {"PostgreSQL": shared.postgres.pid, "Redis": shared.redis.pid}
+        ours = make_contender(on_postgres, *pids.values())
+        ours.postgres, ours.stores = shared.postgres, pids
+        yield {"empty": empty, "product": ours, "embedded": make_contender(on_sqlite)}
 
 
 @contextmanager

@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from concurrent.futures import Executor
 from functools import partial
-from typing import Unpack
 
 from tests.bench.api import (
     REFUSALS,
@@ -15,7 +14,7 @@ from tests.bench.api import (
     warm_up,
 )
 from tests.bench.load import percentile
-from tests.bench.table import Metric, Target
+from tests.bench.table import Metric, over_rounds
 
 
 def measure(executor: Executor, print_progress: Callable[[str], None]) -> list[Metric]:
@@ -37,11 +36,13 @@ def _metrics(rounds: list[Round]) -> list[Metric]:
         *_throughput(rounds),
         *_latency(rounds),
         *(
-            _metric(rounds, f"{kind}: rate relative to the empty view", _rate(kind), at_least=0.5)
+            over_rounds(
+                rounds, f"{kind}: rate relative to the empty view", _rate(kind), at_least=0.5
+            )
             for kind in REFUSALS
         ),
         *_isolation(rounds),
-        _metric(
+        over_rounds(
             rounds,
             "CPU of the load generator, cores",
             lambda measured: measured["many accounts"].outcome.generator_share,
@@ -50,7 +51,7 @@ def _metrics(rounds: list[Round]) -> list[Metric]:
 
 
 def _throughput(rounds: list[Round]) -> list[Metric]:
-    metric = partial(_metric, rounds)
+    metric = partial(over_rounds, rounds)
     return [
         metric("an empty view: requests/s", lambda measured: measured["empty"].rate),
         metric(
@@ -86,7 +87,7 @@ def _throughput(rounds: list[Round]) -> list[Metric]:
 
 
 def _latency(rounds: list[Round]) -> list[Metric]:
-    metric = partial(_metric, rounds)
+    metric = partial(over_rounds, rounds)
     return [
         metric("validate: p50, ms", _milliseconds("many accounts", 50)),
         metric("validate: p99, ms", _milliseconds("many accounts", 99)),
@@ -113,19 +114,13 @@ def _isolation(rounds: list[Round]) -> list[Metric]:
             )
             for label, kind in others
         ),
-        _metric(
+        over_rounds(
             rounds,
             "64 calls waiting for DNS: rate relative to undisturbed",
             _rate("during DNS", "before DNS"),
             at_least=0.8,
         ),
     ]
-
-
-def _metric(
-    rounds: list[Round], label: str, value: Callable[[Round], float], **target: Unpack[Target]
-) -> Metric:
-    return Metric(label, [value(measured) for measured in rounds], **target)
 
 
 def _rate(kind: str, baseline: str = "empty") -> Callable[[Round], float]:

@@ -12,18 +12,14 @@ from concurrent.futures import Executor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import count
-from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from tests.bench.api import DOMAINS, WORKERS, validate
 from tests.bench.customers import make_customers
 from tests.bench.load import Address, Load, Outcome, build_request, generate
 from tests.bench.overload import largest_worker_megabytes
 from tests.bench.processes import cpu_seconds
-from tests.bench.quick_resolver import quick_resolver
-from tests.servers.postgres import postgres_server
+from tests.bench.servers import servers
 from tests.servers.product import Product, product
-from tests.servers.redis import redis_server
 
 ROUNDS, SECONDS = 7, 2.0
 SIZE, PATH = 100, "/v1/validate/batch"
@@ -63,19 +59,12 @@ class Round:
 @contextmanager
 def sites() -> Iterator[dict[str, Site]]:
     with (
-        TemporaryDirectory(prefix="bench-") as folder,
-        quick_resolver(0.0005, slow_delay=DNS_SECONDS) as resolver,
-        postgres_server() as postgres,
-        redis_server() as redis,
+        servers(slow_delay=DNS_SECONDS) as shared,
+        product(shared.folder / "shared", WEB_WORKERS=WORKERS, **shared.environment) as on_postgres,
+        product(shared.folder / "embedded", WEB_WORKERS=WORKERS, **shared.dns) as on_sqlite,
     ):
-        environment = {"DNS_RESOLVERS": resolver.address, "WEB_WORKERS": WORKERS}
-        stores = {"DATABASE_URL": postgres.url, "REDIS_URL": redis.url}
-        with (
-            product(Path(folder) / "shared", **environment, **stores) as on_postgres,
-            product(Path(folder) / "embedded", **environment) as on_sqlite,
-        ):
-            pids = {"PostgreSQL": [postgres.pid]}
-            yield {"PostgreSQL": _site(on_postgres, pids), "SQLite": _site(on_sqlite, {})}
+        pids = {"PostgreSQL": [shared.postgres.pid]}
+        yield {"PostgreSQL": _site(on_postgres, pids), "SQLite": _site(on_sqlite, {})}
 
 
 def _site(running: Product, pids: dict[str, list[int]]) -> Site:

@@ -5,10 +5,9 @@ from concurrent.futures import Executor
 from dataclasses import replace
 from functools import partial
 from statistics import mean
-from typing import Unpack
 
 from tests.bench.batches import ROUNDS, SIZE, Round, measure_round, sites
-from tests.bench.table import Metric, Target
+from tests.bench.table import Metric, over_rounds
 
 
 def measure(executor: Executor, print_progress: Callable[[str], None]) -> list[Metric]:
@@ -30,7 +29,7 @@ def _metrics(store: str, rounds: list[Round]) -> list[Metric]:
 
 
 def _throughput(rounds: list[Round]) -> list[Metric]:
-    metric = partial(_metric, rounds)
+    metric = partial(over_rounds, rounds)
     return [
         metric("single calls, addresses/s", lambda measured: measured.single.rate),
         metric("batches, addresses/s", lambda measured: measured.batches.rate * SIZE),
@@ -56,7 +55,7 @@ def _microseconds(kind: str, process: str) -> Callable[[Round], float]:
 
 
 def _cold(rounds: list[Round]) -> list[Metric]:
-    metric = partial(_metric, rounds)
+    metric = partial(over_rounds, rounds)
     return [
         metric("a batch of cold domains, s", lambda measured: mean(measured.cold_seconds)),
         metric("cold domains, addresses/s", lambda measured: SIZE / mean(measured.cold_seconds)),
@@ -70,10 +69,4 @@ def _cold(rounds: list[Round]) -> list[Metric]:
 
 def _memory(rounds: list[Round]) -> Metric:
     label = "memory of the largest worker, MB"
-    return _metric(rounds, label, lambda measured: measured.megabytes, at_most=120)
-
-
-def _metric(
-    rounds: list[Round], label: str, value: Callable[[Round], float], **target: Unpack[Target]
-) -> Metric:
-    return Metric(label, [value(measured) for measured in rounds], **target)
+    return over_rounds(rounds, label, lambda measured: measured.megabytes, at_most=120)

@@ -3,18 +3,14 @@
 from collections.abc import Callable
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
-from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from tests.bench.api import CALLERS, WORKERS, validate
 from tests.bench.customers import make_customers
 from tests.bench.load import Address, Load, Outcome, generate
 from tests.bench.processes import cpu_seconds
-from tests.bench.quick_resolver import quick_resolver
+from tests.bench.servers import servers
 from tests.bench.table import Metric
-from tests.servers.postgres import postgres
 from tests.servers.product import product
-from tests.servers.redis import redis
 
 ADDRESSES, DOMAINS = 10_000, 2_000
 DELAYS = (0.0, 0.02)
@@ -61,19 +57,10 @@ def _metrics(scenario: str, cold: Pass, known: Pass, addresses: int) -> list[Met
 
 def _measure_passes(executor: Executor, delay: float, addresses: int) -> tuple[Pass, Pass]:
     """Return a pass over domains that no web worker knows, and the same pass again."""
+    settings = {"WEB_WORKERS": WORKERS, "ANONYMOUS_REQUESTS_PER_MINUTE": "1000000"}
     with (
-        TemporaryDirectory(prefix="bench-") as folder,
-        quick_resolver(delay) as resolver,
-        postgres() as database,
-        redis() as counters,
-        product(
-            Path(folder),
-            DATABASE_URL=database,
-            REDIS_URL=counters,
-            DNS_RESOLVERS=resolver.address,
-            WEB_WORKERS=WORKERS,
-            ANONYMOUS_REQUESTS_PER_MINUTE="1000000",
-        ) as site,
+        servers(delay) as shared,
+        product(shared.folder / "product", **settings, **shared.environment) as site,
     ):
         secrets = make_customers(site, 20)["paid"]
         requests = tuple(
@@ -84,10 +71,10 @@ def _measure_passes(executor: Executor, delay: float, addresses: int) -> tuple[P
         load = Load(address, requests, CALLERS, seconds=600, max_requests=addresses)
 
         def run() -> Pass:
-            resolver.take_queries()
+            shared.resolver.take_queries()
             before = cpu_seconds([site.process.pid])
             outcome = executor.submit(generate, load).result()
             used = cpu_seconds([site.process.pid]) - before
-            return Pass(outcome, used, len(resolver.take_queries()))
+            return Pass(outcome, used, len(shared.resolver.take_queries()))
 
         return run(), run()

@@ -1,15 +1,9 @@
-"""Create accounts for benchmarks, with `python -m tests.bench.customers 200`.
-
-The command writes to the database of DATABASE_URL and prints the secrets of the accounts' keys as
-JSON: a list for each kind of account.
-"""
+"""Create accounts for benchmarks."""
 
 import json
-import os
-import subprocess
-import sys
 
-from tests.servers.product import ROOT, Product
+from tests.servers.keys import manage
+from tests.servers.product import Product
 
 ACCOUNTS = 200
 # More than any run uses.
@@ -18,27 +12,22 @@ NO_LIMIT, CREDITS = 1_000_000_000, 1_000_000_000
 
 def make_customers(site: Product, accounts: int = ACCOUNTS) -> dict[str, list[str]]:
     """Create this many accounts of each kind, and return the secrets of their keys."""
-    result = subprocess.run(
-        [sys.executable, "-m", "tests.bench.customers", str(accounts)],
-        cwd=ROOT,
-        env={"PATH": os.environ["PATH"], **site.environment},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    secrets: dict[str, list[str]] = json.loads(result.stdout)
+    code = f"from tests.bench.customers import print_secrets; print_secrets({accounts})"
+    secrets: dict[str, list[str]] = json.loads(manage(site, "shell", "--no-imports", "-c", code))
     return secrets
 
 
-def _make(accounts: int) -> dict[str, list[str]]:
+def print_secrets(accounts: int) -> None:
+    """Create the accounts. Runs in a process of the product."""
     from django.db import transaction
 
     with transaction.atomic():
-        return {
+        secrets = {
             "paid": [_make_key(f"shop-{n}", CREDITS, NO_LIMIT) for n in range(accounts)],
             "unpaid": [_make_key(f"poor-{n}", 0, NO_LIMIT) for n in range(accounts)],
             "limited": [_make_key(f"busy-{n}", CREDITS, 1) for n in range(accounts)],
         }
+    print(json.dumps(secrets))
 
 
 def _make_key(name: str, credits: int, requests_per_minute: int) -> str:
@@ -54,11 +43,3 @@ def _make_key(name: str, credits: int, requests_per_minute: int) -> str:
         grant(account=account, amount=credits, reason="Benchmark", actor=None)
     _, secret = ApiKey.objects.create_key(account=account, name="Benchmark")
     return str(secret)
-
-
-if __name__ == "__main__":
-    import django
-
-    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
-    django.setup()
-    print(json.dumps(_make(int(sys.argv[1]))))

@@ -1,18 +1,12 @@
-"""Upload a list that starts as soon as it is read: `python -m tests.bench.list_upload 100000 5000`.
-
-The arguments are the number of addresses and of their domains. The command writes to the database
-of DATABASE_URL, and prints the list's id and the secret of a key of its account as JSON.
-"""
+"""Upload a list that starts as soon as it is read."""
 
 import json
-import os
 import random
-import subprocess
-import sys
 from typing import NamedTuple
 
 from tests.bench.customers import NO_LIMIT
-from tests.servers.product import ROOT, Product
+from tests.servers.keys import manage
+from tests.servers.product import Product
 
 _PART_BYTES = 8_000_000
 
@@ -24,18 +18,12 @@ class UploadedList(NamedTuple):
 
 def upload_list(site: Product, addresses: int, domains: int) -> UploadedList:
     """Create an account with a list."""
-    result = subprocess.run(
-        [sys.executable, "-m", "tests.bench.list_upload", str(addresses), str(domains)],
-        cwd=ROOT,
-        env={"PATH": os.environ["PATH"], **site.environment},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    return UploadedList(*json.loads(result.stdout))
+    code = f"from tests.bench.list_upload import print_list; print_list({addresses}, {domains})"
+    return UploadedList(*json.loads(manage(site, "shell", "--no-imports", "-c", code)))
 
 
-def _upload(addresses: int, domains: int) -> UploadedList:
+def print_list(addresses: int, domains: int) -> None:
+    """Upload the list, and print its id and the secret. Runs in a process of the product."""
     from django.utils import timezone
 
     from accounts.models import User
@@ -62,7 +50,7 @@ def _upload(addresses: int, domains: int) -> UploadedList:
         part = content[start : start + _PART_BYTES]
         store_part(address_list=address_list, number=number, content=part)
     begin_parsing(address_list=address_list)
-    return UploadedList(address_list.public_id, secret)
+    print(json.dumps([address_list.public_id, secret]))
 
 
 def _content(name: str, addresses: int, domains: int) -> bytes:
@@ -73,11 +61,3 @@ def _content(name: str, addresses: int, domains: int) -> bytes:
         for number in range(addresses)
     )
     return "\n".join(["email,name", *lines]).encode()
-
-
-if __name__ == "__main__":
-    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
-    import django
-
-    django.setup()
-    print(json.dumps(_upload(int(sys.argv[1]), int(sys.argv[2]))))

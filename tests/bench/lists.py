@@ -12,8 +12,6 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from itertools import pairwise
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import dns.message
@@ -25,9 +23,8 @@ from tests.bench.list_upload import UploadedList, upload_list
 from tests.bench.load import Address
 from tests.bench.processes import cpu_seconds
 from tests.bench.quick_resolver import QuickResolver, quick_resolver
-from tests.servers.postgres import postgres_server
+from tests.bench.servers import servers
 from tests.servers.product import Product, product
-from tests.servers.redis import redis_server
 
 ADDRESSES = 100_000
 DNS_SECONDS = 0.02
@@ -77,21 +74,12 @@ class Site:
 
 @contextmanager
 def site(processes: int) -> Iterator[Site]:
+    settings = {"WEB_WORKERS": WORKERS, "LIST_PROCESSES": str(processes)}
     with (
-        TemporaryDirectory(prefix="bench-") as folder,
-        quick_resolver(DNS_SECONDS) as resolver,
-        postgres_server() as postgres,
-        redis_server() as redis,
-        product(
-            Path(folder),
-            DNS_RESOLVERS=resolver.address,
-            WEB_WORKERS=WORKERS,
-            LIST_PROCESSES=str(processes),
-            DATABASE_URL=postgres.url,
-            REDIS_URL=redis.url,
-        ) as running,
+        servers(DNS_SECONDS) as shared,
+        product(shared.folder / "product", **settings, **shared.environment) as running,
     ):
-        yield Site(running, {"PostgreSQL": postgres.pid, "resolver": resolver.pid})
+        yield Site(running, {"PostgreSQL": shared.postgres.pid, "resolver": shared.resolver.pid})
 
 
 def measure_run(site: Site, processes: int, addresses: int, domains: int) -> Run:

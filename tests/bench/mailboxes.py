@@ -30,6 +30,7 @@ from tests.servers.postgres import postgres_server
 from tests.servers.product import Product, product
 from tests.servers.smtp_server import ACCEPTED, UNKNOWN, SmtpHost, smtp_server
 from tests.servers.socks_proxy import socks_proxy
+from tests.support.waiting import wait_until
 
 HOSTS, MAILBOXES = 200, 10_000
 EACH = MAILBOXES // HOSTS
@@ -113,17 +114,21 @@ def measure(executor: Executor, print_progress: Callable[[str], None]) -> list[M
         emails = [f"name{number}@shop{host}.com" for number in range(EACH) for host in range(HOSTS)]
         created = found.call("POST", "/v1/lists", emails=emails, check="mailbox", start=True)
         path = f"/v1/lists/{created['id']}"
-        _wait(lambda: found.call("GET", path)["progress"]["mailboxes_total"] == MAILBOXES)
+        wait_until(
+            lambda: found.call("GET", path)["progress"]["mailboxes_total"] == MAILBOXES,
+            TIME_LIMIT,
+            pause=0.5,
+        )
         print_progress("Mail servers are asked.")
         early, before = found.prober.memory_info().rss / 1e6, cpu_seconds([found.prober.pid])
         started = time.monotonic()
         alone, during = _measure_calls(executor, found, path)
-        _wait(lambda: fetch_number(found.running, _ASKED) == MAILBOXES)
+        wait_until(lambda: fetch_number(found.running, _ASKED) == MAILBOXES, TIME_LIMIT, pause=0.5)
         seconds, late = time.monotonic() - started, found.prober.memory_info().rss / 1e6
         cpu = cpu_seconds([found.prober.pid]) - before
         # Greylisted names would be asked again for 86 minutes.
         found.call("POST", f"{path}/finish")
-        _wait(lambda: found.call("GET", path)["state"] == "completed")
+        wait_until(lambda: found.call("GET", path)["state"] == "completed", TIME_LIMIT, pause=0.5)
         counts = found.call("GET", path)["reasons"]
         wrong = _count_wrong(found.send("GET", f"{path}/download?format=jsonl").text)
     paused = ROUNDS * (SECONDS + 1)
@@ -182,11 +187,3 @@ def _count_wrong(lines: str) -> int:
 
 def _kind_of(host: int) -> str:
     return _KINDS_OF_TEN[host % 10]
-
-
-def _wait(condition: Callable[[], bool]) -> None:
-    ends_at = time.monotonic() + TIME_LIMIT
-    while not condition():
-        if time.monotonic() > ends_at:
-            raise TimeoutError
-        time.sleep(0.5)

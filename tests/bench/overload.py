@@ -10,18 +10,14 @@ from concurrent.futures import Executor, Future
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import chain, count
-from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from tests.bench.api import validate
 from tests.bench.customers import ACCOUNTS, make_customers
 from tests.bench.load import Address, Load, Outcome, generate
 from tests.bench.processes import workers
-from tests.bench.quick_resolver import quick_resolver
+from tests.bench.servers import servers
 from tests.bench.table import Metric
-from tests.servers.postgres import postgres_server
 from tests.servers.product import Product, product
-from tests.servers.redis import redis_server
 
 OVERLOAD_FACTOR, SECONDS = 2, 60.0
 CALLERS, TOP_RATE_CALLERS, LIGHT_LOAD_CALLERS = 1000, 16, 4
@@ -65,22 +61,13 @@ class Overload:
 
 
 @contextmanager
-def stores(
-    names: tuple[str, ...] = ("PostgreSQL, Redis", "SQLite"),
-) -> Iterator[dict[str, Product]]:
+def stores() -> Iterator[dict[str, Product]]:
     with (
-        TemporaryDirectory(prefix="bench-") as folder,
-        quick_resolver(0.0005) as resolver,
-        postgres_server() as postgres,
-        redis_server() as redis,
+        servers() as shared,
+        product(shared.folder / "shared", WEB_WORKERS="2", **shared.environment) as on_postgres,
+        product(shared.folder / "embedded", WEB_WORKERS="2", **shared.dns) as on_sqlite,
     ):
-        environment = {"DNS_RESOLVERS": resolver.address, "WEB_WORKERS": "2"}
-        shared = {"DATABASE_URL": postgres.url, "REDIS_URL": redis.url}
-        with (
-            product(Path(folder) / "shared", **environment, **shared) as on_postgres,
-            product(Path(folder) / "embedded", **environment) as on_sqlite,
-        ):
-            yield {"PostgreSQL, Redis": on_postgres, "SQLite": on_sqlite}
+        yield {"PostgreSQL, Redis": on_postgres, "SQLite": on_sqlite}
 
 
 def _requests_to(site: Product, accounts: int) -> tuple[bytes, ...]:

@@ -1,26 +1,18 @@
-"""Measure what other work costs a customer's single calls, in pools behind the shipped nginx.
-
-`python -m tests.bench.pools --one-pool` measures the same with one pool for everything.
-"""
+"""Measure what other work costs a customer's single calls, in pools behind the shipped nginx."""
 
 import http.client
 import json
-import multiprocessing
-import signal
 import socket
 import ssl
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import Executor, ProcessPoolExecutor
+from concurrent.futures import Executor
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
-from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from config.server.supervisor import LIST_WORKER
 from tests.bench.api import DOMAINS, validate
@@ -36,12 +28,10 @@ from tests.bench.batches import (
 from tests.bench.customers import make_customers
 from tests.bench.list_upload import UploadedList, upload_list
 from tests.bench.load import Address, Load, Outcome, build_request, generate
-from tests.bench.pauses import PauseWatch, pause_watch
-from tests.bench.quick_resolver import quick_resolver
-from tests.bench.table import Metric, tabulate
-from tests.servers.postgres import postgres_server
+from tests.bench.servers import servers
+from tests.bench.table import Metric
+from tests.servers.pools import pools
 from tests.servers.product import ROOT, Product
-from tests.servers.redis import redis_server
 from tests.servers.reverse_proxy import NAME, ReverseProxy, reverse_proxy
 
 ROUNDS, SECONDS, LEAD_SECONDS = 7, 3.0, 0.5
@@ -88,37 +78,16 @@ class Round:
 
 
 @contextmanager
-def site(*, one_pool: bool) -> Iterator[Site]:
+def site() -> Iterator[Site]:
     with (
-        TemporaryDirectory(prefix="bench-") as folder,
-        quick_resolver(0.0005, slow_delay=DNS_SECONDS) as resolver,
-        postgres_server() as postgres,
-        redis_server() as redis,
+        servers(slow_delay=DNS_SECONDS) as shared,
+        pools(shared.folder / "product", **ENVIRONMENT, **shared.environment) as running,
+        reverse_proxy(shared.folder / "nginx", pools=running.ports) as nginx,
     ):
-        stores = {"DATABASE_URL": postgres.url, "REDIS_URL": redis.url}
-        environment = {**ENVIRONMENT, **stores, "DNS_RESOLVERS": resolver.address}
-        product = _start(one_pool)(Path(folder) / "product", **environment)
-        with product as running, _proxy(Path(folder) / "nginx", running) as nginx:
-            secrets = make_customers(running, accounts=2 + TRANSFERS)["paid"]
-            completed = upload_list(running, LIST_ADDRESSES, 1000)
-            _complete(running, completed)
-            yield Site(running, nginx, secrets, completed, upload_list(running, 1000, 100))
-
-
-def _start(one_pool: bool) -> Any:
-    if one_pool:
-        from tests.servers.product import product
-
-        return product
-    from tests.servers.pools import pools
-
-    return pools
-
-
-def _proxy(folder: Path, running: Any) -> Any:
-    if hasattr(running, "ports"):
-        return reverse_proxy(folder, pools=running.ports)
-    return reverse_proxy(folder, running.port)
+        secrets = make_customers(running, accounts=2 + TRANSFERS)["paid"]
+        completed = upload_list(running, LIST_ADDRESSES, 1000)
+        _complete(running, completed)
+        yield Site(running, nginx, secrets, completed, upload_list(running, 1000, 100))
 
 
 def _complete(running: Product, uploaded: UploadedList) -> None:
@@ -176,7 +145,7 @@ def transfer(transfers: list[Transfer], seconds: float) -> None:
         thread.join()
 
 
-def measure_round(executor: Executor, site: Site, pauses: PauseWatch) -> Round:
+def measure_round(executor: Executor, site: Site) -> Round:
     def call() -> Outcome:
         calls = tuple(validate(n, site.secrets[0], host=NAME) for n in range(DOMAINS))
         load = replace(site.load(calls, SINGLE_CALLERS, SECONDS), rate=CALM_RATE)
@@ -188,10 +157,9 @@ def measure_round(executor: Executor, site: Site, pauses: PauseWatch) -> Round:
         outcome, other = call(), work.result()
         return outcome, other.rate if other else 0.0
 
-    measured = Round(pauses.measure(call))
+    measured = Round(call())
     for name, start in WORKS.items():
-        result = pauses.measure(partial(call_during, start))
-        measured.during[name], measured.rates[name] = result
+        measured.during[name], measured.rates[name] = call_during(start)
     return measured
 
 
@@ -236,13 +204,11 @@ WORKS: dict[str, Callable[[Site], Work]] = {
 }
 
 
-def measure(
-    executor: Executor, print_progress: Callable[[str], None], *, one_pool: bool = False
-) -> list[Metric]:
+def measure(executor: Executor, print_progress: Callable[[str], None]) -> list[Metric]:
     rounds: list[Round] = []
-    with site(one_pool=one_pool) as running, pause_watch() as pauses:
+    with site() as running:
         for number in range(ROUNDS + 1):
-            measured = measure_round(executor, running, pauses)
+            measured = measure_round(executor, running)
             # The first round warms up.
             rounds += [measured] if number else []
             print_progress(f"Round {number} of {ROUNDS} is done.")
@@ -255,12 +221,3 @@ def measure(
             rates = [each.rates[name] for each in rounds]
             metrics.append(Metric(f"{name} of {SIZE} addresses per second", rates))
     return metrics
-
-
-if __name__ == "__main__":
-    # Stop the servers on SIGTERM too.
-    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
-    spawn = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(max_workers=2, mp_context=spawn) as executor:
-        one_pool = "--one-pool" in sys.argv
-        print(tabulate(measure(executor, lambda text: print(text, flush=True), one_pool=one_pool)))

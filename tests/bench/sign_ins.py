@@ -9,22 +9,18 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from itertools import count
-from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import Unpack
 from urllib.parse import urlencode
 
 from tests.bench.api import validate
 from tests.bench.customers import make_customers
 from tests.bench.load import Address, Load, Outcome, generate, percentile
 from tests.bench.overload import largest_worker_megabytes
-from tests.bench.quick_resolver import quick_resolver
-from tests.bench.table import Metric, Target
+from tests.bench.servers import servers
+from tests.bench.table import Metric, over_rounds
 from tests.servers.browser import PlainBrowser
 from tests.servers.pools import Pools, pools
-from tests.servers.postgres import postgres_server
-from tests.servers.redis import redis_server
 
 ROUNDS, SECONDS = 7, 5.0
 CALLERS, STRANGERS = 16, 200
@@ -47,19 +43,10 @@ class Round:
 
 @contextmanager
 def site() -> Iterator[Pools]:
+    settings = {"WEB_WORKERS": "2", "TRUSTED_PROXIES": "1"}
     with (
-        TemporaryDirectory(prefix="bench-") as folder,
-        quick_resolver(0.0005) as resolver,
-        postgres_server() as postgres,
-        redis_server() as redis,
-        pools(
-            Path(folder) / "shared",
-            DNS_RESOLVERS=resolver.address,
-            WEB_WORKERS="2",
-            TRUSTED_PROXIES="1",
-            DATABASE_URL=postgres.url,
-            REDIS_URL=redis.url,
-        ) as running,
+        servers() as shared,
+        pools(shared.folder / "shared", **settings, **shared.environment) as running,
     ):
         yield running
 
@@ -131,8 +118,7 @@ def measure(executor: Executor, print_progress: Callable[[str], None]) -> list[M
 
 
 def _metrics(rounds: list[Round]) -> list[Metric]:
-    def metric(label: str, value: Callable[[Round], float], **target: Unpack[Target]) -> Metric:
-        return Metric(label, [value(measured) for measured in rounds], **target)
+    metric = partial(over_rounds, rounds)
 
     def rate(status: int) -> Callable[[Round], float]:
         return lambda measured: (

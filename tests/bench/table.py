@@ -1,10 +1,12 @@
 """Turn the rounds of a measurement into a table: medians, spread and missed targets."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
-from typing import TypedDict
+from typing import TypedDict, TypeVar, Unpack
+
+Round = TypeVar("Round")
 
 
 class Target(TypedDict, total=False):
@@ -42,6 +44,15 @@ class Metric:
             target = f"at most {self.at_most:g}: "
         verdict = "met" if self.is_met else "missed"
         return [self.label, measured, f"{target}{verdict}" if target else ""]
+
+
+def over_rounds(
+    rounds: Iterable[Round],
+    label: str,
+    value: Callable[[Round], float],
+    **target: Unpack[Target],
+) -> Metric:
+    return Metric(label, [value(measured) for measured in rounds], **target)
 
 
 def tabulate(metrics: Sequence[Metric]) -> str:

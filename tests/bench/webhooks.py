@@ -17,10 +17,11 @@ from tests.servers.keys import manage
 from tests.servers.postgres import postgres_server
 from tests.servers.product import Product, product
 from tests.servers.receiver import Receiver, receiver, silence
+from tests.support.waiting import wait_until
 
 SINGLE_EVENTS, IDLE_SECONDS = 100, 60
 ACCOUNTS, ENDPOINTS, SILENT, DELIVERIES = 10, 50, 10, 10_000
-_TIME_LIMIT = 600
+TIME_LIMIT = 600
 
 _ENDPOINT = """
 from accounts.models import Account
@@ -92,7 +93,7 @@ def _measure_single(site: Product, shop: Receiver) -> list[float]:
     for _ in range(SINGLE_EVENTS):
         time.sleep(random.uniform(0.5, 1.5))
         event_id, committed_at = _run(site, _SINGLE_EVENT).split()
-        _wait(lambda: event_id in shop.ids)  # noqa: B023
+        wait_until(lambda: event_id in shop.ids, TIME_LIMIT)  # noqa: B023
         (received,) = (request for request in shop.requests if request.id == event_id)
         waits.append(received.at - float(committed_at))
     return waits
@@ -106,9 +107,9 @@ def _measure_queues(site: Product, stack: ExitStack, process: psutil.Process) ->
     cpu = cpu_seconds([process.pid])
     committed_at = float(_run(site, _ALL_EVENTS, each=DELIVERIES // ENDPOINTS))
     expected = DELIVERIES // ENDPOINTS * len(shops)
-    _wait(lambda: sum(len(set(shop.ids)) for shop in shops) == expected)
+    wait_until(lambda: sum(len(set(shop.ids)) for shop in shops) == expected, TIME_LIMIT)
     delivered = "SELECT COUNT(*) FROM accounts_delivery WHERE state = 'delivered'"
-    _wait(lambda: fetch_number(site, delivered) == expected + SINGLE_EVENTS)
+    wait_until(lambda: fetch_number(site, delivered) == expected + SINGLE_EVENTS, TIME_LIMIT)
     cpu = cpu_seconds([process.pid]) - cpu
     ends = sorted(max(request.at for request in shop.requests) - committed_at for shop in shops)
     return [
@@ -127,11 +128,3 @@ def _measure_queues(site: Product, stack: ExitStack, process: psutil.Process) ->
         Metric("CPU of the process for each delivery, ms", [1000 * cpu / expected]),
         Metric("memory of the process, MB", [process.memory_info().rss / 1e6]),
     ]
-
-
-def _wait(condition: Callable[[], bool]) -> None:
-    ends_at = time.monotonic() + _TIME_LIMIT
-    while not condition():
-        if time.monotonic() > ends_at:
-            raise TimeoutError
-        time.sleep(0.02)
