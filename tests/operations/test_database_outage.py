@@ -123,7 +123,7 @@ def test_call_that_timed_out_on_a_lock_is_not_charged_later(tmp_path: Path) -> N
             time.sleep(1)
             first = caller.validate("no address")
     assert refused == [503] * 3
-    assert first.document["credits"] == {"charged": 1, "remaining": 98}
+    assert first.document["credits"] == {"charged": 1, "held": 0, "remaining": 98}
 
 
 def test_locked_sqlite_refuses_writers_in_time_and_serves_readers(tmp_path: Path) -> None:

@@ -149,7 +149,7 @@ def test_call_that_timed_out_on_a_lock_is_not_charged_later(site: Product) -> No
         time.sleep(1)
         first = caller.validate("no address")
     assert refused == [503] * 3
-    assert first.document["credits"] == {"charged": 1, "remaining": 98}
+    assert first.document["credits"] == {"charged": 1, "held": 0, "remaining": 98}
 
 
 def test_product_recovers_when_postgresql_is_back(
