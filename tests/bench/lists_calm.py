@@ -6,14 +6,14 @@ machine does then affects both alike, and the medians of the rounds can be compa
 
 import time
 from concurrent.futures import Executor
-from dataclasses import dataclass, field
+from functools import partial
 
 from tests.bench.api import DOMAINS, validate
 from tests.bench.batches import CALM_RATE, SINGLE_CALLERS
 from tests.bench.customers import make_customers
-from tests.bench.list_upload import UploadedList, upload_list
+from tests.bench.list_upload import upload_list
 from tests.bench.lists import Site, call_list, list_processes, stage_of, watch
-from tests.bench.load import Load, Outcome, generate
+from tests.bench.load import Load, Outcome, generate_in_turns
 from tests.bench.processes import cpu_seconds
 
 ROUNDS, SECONDS = 9, 4.0
@@ -23,32 +23,25 @@ ADDRESSES, DOMAIN_SHARE = 1_000_000, 0.1
 _IDLE_SHARE, _INTERVAL, _TIME_LIMIT = 0.1, 0.5, 60
 
 
-@dataclass
-class Calm:
-    """One outcome per round."""
-
-    alone: list[Outcome] = field(default_factory=list)
-    during: list[Outcome] = field(default_factory=list)
-
-
-def measure_calm(
-    executor: Executor, site: Site, *, addresses: int = ADDRESSES, seconds: float = SECONDS
-) -> Calm:
+def measure_calm(executor: Executor, site: Site) -> tuple[list[Outcome], list[Outcome]]:
+    """Return the outcomes while the list is paused, and while it is checked."""
     secret = make_customers(site.running, accounts=1)["paid"][0]
-    uploaded = upload_list(site.running, addresses, int(addresses * DOMAIN_SHARE))
+    uploaded = upload_list(site.running, ADDRESSES, int(ADDRESSES * DOMAIN_SHARE))
     documents = watch(site, uploaded)
     while next(documents)["state"] != "running":
         pass
-    calm = Calm()
-    for _ in range(ROUNDS):
-        call_list(site, uploaded, "pause")
-        _wait_for_processes(site, idle=True)
-        calm.alone.append(_call(executor, site, secret, seconds))
-        call_list(site, uploaded, "resume")
-        _wait_for_processes(site, idle=False)
-        calm.during.append(_call(executor, site, secret, seconds))
-        _check_running(site, uploaded)
-    return calm
+
+    def change(action: str) -> None:
+        call_list(site, uploaded, action)
+        _wait_for_processes(site, idle=action == "pause")
+
+    requests = tuple(validate(number, secret) for number in range(DOMAINS))
+    load = Load(site.address, requests, SINGLE_CALLERS, SECONDS, rate=CALM_RATE)
+    pause, resume = partial(change, "pause"), partial(change, "resume")
+    outcomes = generate_in_turns(executor, load, ROUNDS, pause, resume)
+    if stage_of(call_list(site, uploaded)) == "completed":
+        raise RuntimeError("The list was completed before the calls were.")
+    return outcomes
 
 
 def _wait_for_processes(site: Site, *, idle: bool) -> None:
@@ -61,14 +54,3 @@ def _wait_for_processes(site: Site, *, idle: bool) -> None:
         if (cpu_seconds(pids) - before < _IDLE_SHARE * _INTERVAL) is idle:
             return
     raise RuntimeError("The list can't be paused or resumed.")
-
-
-def _check_running(site: Site, uploaded: UploadedList) -> None:
-    if stage_of(call_list(site, uploaded)) == "completed":
-        raise RuntimeError("The list was completed before the calls were.")
-
-
-def _call(executor: Executor, site: Site, secret: str, seconds: float) -> Outcome:
-    requests = tuple(validate(number, secret) for number in range(DOMAINS))
-    load = Load(site.address, requests, SINGLE_CALLERS, seconds, rate=CALM_RATE)
-    return executor.submit(generate, load).result()

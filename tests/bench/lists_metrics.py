@@ -15,7 +15,8 @@ from tests.bench.lists import (
     measure_run,
     site,
 )
-from tests.bench.lists_calm import Calm, measure_calm
+from tests.bench.lists_calm import measure_calm
+from tests.bench.load import Outcome
 from tests.bench.table import Metric, Target
 
 # For a million addresses at 100,000 domains, on two cores.
@@ -38,14 +39,11 @@ def measure(
                 print_progress(f"{_name(processes)}, {share:.0%} domains: done.")
     with site(1) as running:
         calm = measure_calm(executor, running)
-    return [*metrics, *_calm(calm)]
+    return [*metrics, *_calm(*calm)]
 
 
-def _calm(calm: Calm) -> list[Metric]:
-    alone, during = (
-        [1000 * outcome.percentile(99) for outcome in outcomes]
-        for outcomes in (calm.alone, calm.during)
-    )
+def _calm(*outcomes: list[Outcome]) -> list[Metric]:
+    alone, during = ([1000 * each.percentile(99) for each in rounds] for rounds in outcomes)
     ratio = median(during) / median(alone)
     label = "single calls while one process checks a list: p99"
     return [

@@ -7,7 +7,8 @@ import socket
 import ssl
 import time
 from collections import defaultdict, deque
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from concurrent.futures import Executor
 from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import chain, cycle
@@ -95,6 +96,26 @@ def generate(load: Load) -> Outcome:
         for caller in callers:
             stack.callback(caller.hang_up)
         return _drive(callers, selector, load)
+
+
+def generate_in_turns(
+    executor: Executor,
+    load: Load,
+    rounds: int,
+    pause: Callable[[], object],
+    resume: Callable[[], object],
+) -> tuple[list[Outcome], list[Outcome]]:
+    """Generate the load in turns while other work is paused, and while it runs.
+
+    What else the machine does then affects both alike.
+    """
+    alone, during = [], []
+    for _ in range(rounds):
+        pause()
+        alone.append(executor.submit(generate, load).result())
+        resume()
+        during.append(executor.submit(generate, load).result())
+    return alone, during
 
 
 def _drive(callers: list["Caller"], selector: selectors.BaseSelector, load: Load) -> Outcome:

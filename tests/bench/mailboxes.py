@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
@@ -19,7 +20,7 @@ import psutil
 from tests.bench.api import validate
 from tests.bench.batches import CALM_RATE, SINGLE_CALLERS
 from tests.bench.customers import make_customers
-from tests.bench.load import Address, Load, Outcome, generate, percentile
+from tests.bench.load import Address, Load, Outcome, generate_in_turns, percentile
 from tests.bench.processes import cpu_seconds
 from tests.bench.table import Metric
 from tests.servers.books import fetch_number
@@ -160,15 +161,13 @@ def _measure_calls(
     address = Address("127.0.0.1", found.running.port)
     requests = tuple(validate(number, found.secrets[1], "single.com") for number in range(50))
     load = Load(address, requests, SINGLE_CALLERS, SECONDS, rate=CALM_RATE)
-    alone, during = [], []
-    for _ in range(ROUNDS):
-        found.call("POST", f"{path}/pause")
-        time.sleep(1)
-        alone.append(executor.submit(generate, load).result())
-        found.call("POST", f"{path}/resume")
-        time.sleep(WAKE_SECONDS)
-        during.append(executor.submit(generate, load).result())
-    return alone, during
+
+    def change(action: str, seconds: float) -> None:
+        found.call("POST", f"{path}/{action}")
+        time.sleep(seconds)
+
+    pause, resume = partial(change, "pause", 1), partial(change, "resume", WAKE_SECONDS)
+    return generate_in_turns(executor, load, ROUNDS, pause, resume)
 
 
 def _count_wrong(lines: str) -> int:

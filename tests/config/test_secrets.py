@@ -114,22 +114,10 @@ def test_folder_and_pipe_are_reported(tmp_path: Path) -> None:
         assert problem_of(env) == "SECRET_KEY_FILE must name a regular file."
 
 
-def test_variable_and_file_together_are_reported(tmp_path: Path) -> None:
-    file = write(tmp_path, CONTENT.encode())
-    env = environment(SECRET_KEY="secret", SECRET_KEY_FILE=file)
-    assert problem_of(env) == "SECRET_KEY and SECRET_KEY_FILE are both set: remove one of them."
-
-
 def test_empty_variable_counts_as_unset(tmp_path: Path) -> None:
     file = write(tmp_path, CONTENT.encode())
     assert environment(SECRET_KEY=" ", SECRET_KEY_FILE=file).text("SECRET_KEY") == CONTENT
     assert environment(SECRET_KEY="secret", SECRET_KEY_FILE=" ").text("SECRET_KEY") == "secret"
-
-
-def test_problem_of_a_value_names_its_file(tmp_path: Path) -> None:
-    env = environment(EMAIL_URL_FILE=write(tmp_path, b"http://mail.example"))
-    mail_settings(env, Path("mail"))
-    assert problem_of(env).startswith("EMAIL_URL (from EMAIL_URL_FILE) must be of the form")
 
 
 def test_file_is_read_for_secrets_only(tmp_path: Path) -> None:
@@ -166,21 +154,39 @@ def test_redis_user_and_socket_take_a_password() -> None:
     assert not env.problems
 
 
-def test_second_password_is_reported() -> None:
-    env = environment(DATABASE_URL="postgres://u:one@h/db", DATABASE_PASSWORD="two")
+@pytest.mark.parametrize(
+    ("variables", "problem"),
+    [
+        (
+            {"SECRET_KEY": "secret", "SECRET_KEY_FILE": "{file}"},
+            "SECRET_KEY and SECRET_KEY_FILE are both set: remove one of them.",
+        ),
+        (
+            {"EMAIL_URL_FILE": "{file}"},
+            "EMAIL_URL (from EMAIL_URL_FILE) must be of the form",
+        ),
+        (
+            {"DATABASE_URL": "postgres://u:one@h/db", "DATABASE_PASSWORD": "two"},
+            "DATABASE_PASSWORD is set, and DATABASE_URL contains",
+        ),
+        (
+            {"REDIS_PASSWORD": "secret"},
+            "REDIS_PASSWORD is the password for REDIS_URL, which must be set too.",
+        ),
+        (
+            {"EMAIL_URL": "smtp+tls://mail.example", "EMAIL_PASSWORD": "secret"},
+            "EMAIL_URL must contain the password's user",
+        ),
+    ],
+)
+def test_contradictory_variables_are_reported(
+    variables: dict[str, str], problem: str, tmp_path: Path
+) -> None:
+    file = write(tmp_path, b"http://mail.example")
+    env = environment(**{name: text.format(file=file) for name, text in variables.items()})
     database_settings(env, Path("db.sqlite3"), pool_size=0)
-    assert problem_of(env).startswith("DATABASE_PASSWORD is set, and DATABASE_URL contains")
-
-
-def test_password_without_its_url_is_reported() -> None:
-    env = environment(REDIS_PASSWORD="secret")
-    assert problem_of(env) == "REDIS_PASSWORD is the password for REDIS_URL, which must be set too."
-
-
-def test_password_for_the_mail_server_needs_a_user() -> None:
-    env = environment(EMAIL_URL="smtp+tls://mail.example", EMAIL_PASSWORD="secret")
     mail_settings(env, Path("mail"))
-    assert problem_of(env).startswith("EMAIL_URL must contain the password's user")
+    assert problem_of(env).startswith(problem)
 
 
 def test_masked_values_are_the_secrets_and_the_passwords_of_urls() -> None:

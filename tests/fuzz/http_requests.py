@@ -114,8 +114,6 @@ VALUES = {
     "Idempotency-Key": ("a", "b", "x" * 255, "x" * 256, "", "é", "a b", "a,b", "{key}"),
     "X-Forwarded-For": ("1.2.3.4", "::1, 1.2.3.4", "x", ",", "127.0.0.1" * 400, "[::]:1"),
     "X-Forwarded-Proto": ("https", "http", "x", ""),
-    "X-Forwarded-Host": ("evil.example", "127.0.0.1"),
-    "Forwarded": ("for=1.2.3.4;host=evil.example;proto=https",),
     "Origin": ("https://evil.example", "null", ""),
     "Cookie": (
         "session=x",
@@ -127,15 +125,8 @@ VALUES = {
     "X-Request-Id": ("client-id_123", "x", "{key}", "a" * 65, "é" * 9, "\x85" * 8),
     "Connection": ("close", "keep-alive", "upgrade", "close, keep-alive", "Authorization"),
     "Expect": ("100-continue", "a-miracle", ""),
-    "Upgrade": ("h2c", "websocket"),
     "Content-Encoding": ("gzip", "identity", "br"),
-    "X-HTTP-Method-Override": ("DELETE",),
-    "Range": ("bytes=0-1", "bytes=-"),
-    "If-None-Match": ("*", '"x"'),
-    "Date\xff": ("x",),
     "X_Request_Id": ("under_score",),
-    "Trailer": ("Authorization",),
-    "SCRIPT_NAME": ("/v1",),
 }
 VERSIONS = ("HTTP/1.1",) * 6 + ("HTTP/1.0", "HTTP/1.2", "HTTP/2.0", "HTTP/9", "")
 BODIES = (

@@ -4,8 +4,8 @@ import ipaddress
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 
 import dns.flags
 import dns.message
@@ -165,25 +165,15 @@ def test_arbitrary_text_is_a_policy_or_none() -> None:
 def stream_server(pieces: list[bytes]) -> Iterator[str]:
     """Reply over UDP that the reply is truncated, and send these pieces over TCP."""
     fake_dns = FakeDns(default_behavior=truncated)
-    with ExitStack() as stack:
-        server, address = _bind_one_port(stack, lambda wire: [fake_dns.answer(wire) or b""])
+    with (
+        packet_server(lambda wire: [fake_dns.answer(wire) or b""]) as address,
+        socket.create_server(("127.0.0.1", int(address.rpartition(":")[2]))) as server,
+    ):
         thread = threading.Thread(target=_serve, args=(server, pieces), daemon=True)
         thread.start()
         yield address
         server.shutdown(socket.SHUT_RDWR)
         thread.join()
-
-
-def _bind_one_port(
-    stack: ExitStack, answer: Callable[[bytes], list[bytes]]
-) -> tuple[socket.socket, str]:
-    """Bind UDP and TCP to the same port, and try again when its TCP port is taken."""
-    for _ in range(20):
-        address = stack.enter_context(packet_server(answer))
-        with suppress(OSError):
-            server = socket.create_server(("127.0.0.1", int(address.rpartition(":")[2])))
-            return stack.enter_context(server), address
-    raise OSError("No port is free for both UDP and TCP")
 
 
 def _serve(server: socket.socket, pieces: list[bytes]) -> None:

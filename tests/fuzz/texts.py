@@ -36,5 +36,3 @@ texts = st.one_of(
     st.integers(-(2**65), 2**65).map(str),
     st.builds("".join, st.lists(st.sampled_from(TRAPS[:60]), max_size=3)),
 )
-# Texts that browsers can send: valid UTF-8.
-sendable = texts.map(lambda text: text.encode("utf-8", "replace").decode())

@@ -15,7 +15,7 @@ from django.core.management import get_commands
 
 from config.server import gunicorn_settings, supervisor
 from config.server.pools import POOLS
-from tests.servers.product import ROOT
+from tests.servers.product import PACKAGES, ROOT
 from tests.site.test_repository import tracked_files
 
 pytestmark = pytest.mark.anywhere
@@ -175,18 +175,7 @@ def is_in_image(name: str) -> bool:
 def test_build_gets_the_product_and_nothing_else() -> None:
     sent = {name for name in tracked_files() if is_in_image(name)}
     folders = {name.split("/")[0] for name in sent if "/" in name}
-    packages = {
-        "accounts",
-        "apikeys",
-        "config",
-        "credits",
-        "engine",
-        "lists",
-        "reference",
-        "runtime",
-        "validation",
-    }
-    assert folders == packages | {"deploy", "static", "templates"}
+    assert folders == {*PACKAGES, "deploy", "static", "templates"}
     assert {name for name in sent if "/" not in name} == {
         *("manage.py", "pyproject.toml", "requirements.lock"),
         # The page of the changelog is made from it.

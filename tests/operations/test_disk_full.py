@@ -3,7 +3,6 @@
 Nothing is half written, and the product recovers as soon as there is free space.
 """
 
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,6 +17,7 @@ from tests.servers.client import ClientResponse, HttpCaller, wait_until_ready
 from tests.servers.disk import FileLimit, SmallDisk, small_disk
 from tests.servers.keys import make_key
 from tests.servers.product import Product, product
+from tests.support.waiting import wait_until
 
 pytestmark = [pytest.mark.process, pytest.mark.fault]
 
@@ -37,11 +37,13 @@ def site_on_disk(tmp_path: Path, kind: str) -> Iterator[tuple[Product, SmallDisk
 
 
 def validate_until(caller: HttpCaller, status: int) -> list[ClientResponse]:
-    responses = [caller.validate("no address")]
-    deadline = time.monotonic() + 60
-    while responses[-1].status != status:
-        assert time.monotonic() < deadline
+    responses: list[ClientResponse] = []
+
+    def is_answered() -> bool:
         responses.append(caller.validate("no address"))
+        return responses[-1].status == status
+
+    wait_until(is_answered)
     return responses
 
 
@@ -65,11 +67,8 @@ def test_full_disk_refuses_an_upload_and_stores_no_half_list(tmp_path: Path, kin
 
 def wait_for_full_disk_in_readyz(caller: HttpCaller) -> None:
     """Wait until no earlier, healthy result is reused."""
-    deadline = time.monotonic() + 60
-    while (ready := caller.get("/readyz")).status == 200:
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
-    assert (ready.status, ready.document["database"]) == (503, "unavailable")
+    wait_until(lambda: caller.get("/readyz").status == 503)
+    assert caller.get("/readyz").document["database"] == "unavailable"
 
 
 def send_refused_form(browser: PlainBrowser, path: str, **fields: str) -> tuple[int, str, str]:

@@ -9,7 +9,6 @@ import re
 import signal
 import subprocess
 import time
-import tomllib
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
@@ -129,14 +128,6 @@ def test_image_contains_the_product_and_nothing_else(image: Image) -> None:
         path for path in image.files("srv/email-validation/config") if path.suffix == ".pyc"
     }
     assert len(sources) == len(compiled) > 20
-
-
-def test_labels_describe_the_release(image: Image) -> None:
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    labels = image.config["Labels"]
-    assert labels["org.opencontainers.image.version"] == project["version"]
-    assert labels["org.opencontainers.image.title"]
-    assert labels["org.opencontainers.image.licenses"]
 
 
 def test_client_programs_are_as_new_as_the_database_of_compose(image: Image) -> None:

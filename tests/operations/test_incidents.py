@@ -15,6 +15,7 @@ from runtime.models import Mail
 from tests.servers.postgres import prepend_postgres_programs
 from tests.servers.runbook import Machine
 from tests.support.api_client import ApiClient, error_code
+from tests.support.fresh_database import connect
 
 pytestmark = pytest.mark.django_db
 
@@ -63,9 +64,7 @@ def test_lost_second_factor_is_removed(machine: Machine, staff: User) -> None:
 
 @on_postgresql
 def test_blocking_connection_is_terminated(machine: Machine) -> None:
-    parameters = connection.get_connection_params()
-    names = [name for name in ("host", "port", "user", "dbname") if name in parameters]
-    with psycopg.connect(**{name: parameters[name] for name in names}) as blocking:
+    with connect() as blocking:
         blocking.execute("LOCK TABLE validation_logentry IN ACCESS SHARE MODE")
         run_block(machine, "locks", PID=str(blocking.info.backend_pid))
         with pytest.raises(psycopg.OperationalError):

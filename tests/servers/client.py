@@ -4,7 +4,7 @@ import http.client
 import json
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -76,26 +76,28 @@ class HttpCaller:
 
 
 @contextmanager
-def steady_calls(site: Product, secret: str) -> Iterator[list[ClientResponse]]:
-    """Send charged calls from two threads for as long as the context lasts; yield the responses."""
-    responses: list[ClientResponse] = []
-    caller = HttpCaller(site, secret)
-    stop = threading.Event()
+def steady_calls(
+    site: Product, secret: str, pauses: Sequence[float] = (0, 0)
+) -> Iterator[list[ClientResponse]]:
+    """Send charged calls for as long as the context lasts; yield the responses.
 
-    def call() -> None:
-        while not stop.is_set():
+    Each connection has a pause between its calls. A call without a response is an error.
+    """
+    responses: list[ClientResponse] = []
+    caller, stop = HttpCaller(site, secret), threading.Event()
+
+    def call(pause: float) -> None:
+        while not stop.wait(pause):
             responses.append(caller.validate("no address"))
 
-    threads = [threading.Thread(target=call) for _ in range(2)]
-    for thread in threads:
-        thread.start()
-    try:
-        yield responses
-    finally:
-        stop.set()
-        for thread in threads:
-            thread.join()
-        caller.close()
+    with ThreadPoolExecutor(len(pauses)) as threads:
+        calls = [threads.submit(call, pause) for pause in pauses]
+        try:
+            yield responses
+        finally:
+            stop.set()
+    for each in calls:
+        each.result()
 
 
 def wait_until_ready(caller: HttpCaller) -> None:

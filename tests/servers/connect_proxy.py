@@ -7,7 +7,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-from tests.servers.dns import POLL_SECONDS
+from tests.servers.dns import serving
 
 
 @dataclass
@@ -55,8 +55,5 @@ def connect_proxy() -> Iterator[ConnectProxy]:
     proxy = ConnectProxy()
     with _Server(("127.0.0.1", 0), _Handler) as server:
         server.proxy, proxy.url = proxy, f"http://127.0.0.1:{server.server_address[1]}"
-        thread = threading.Thread(target=server.serve_forever, args=(POLL_SECONDS,), daemon=True)
-        thread.start()
-        yield proxy
-        server.shutdown()
-        thread.join()
+        with serving(server):
+            yield proxy

@@ -62,7 +62,6 @@ class FakeDns:
     # The engine's queries that detect a lying resolver. They aren't counted in `queries`.
     probes: Counter[tuple[str, str]] = field(default_factory=Counter)
     queries: Counter[tuple[str, str]] = field(default_factory=Counter)
-    tcp_queries: Counter[tuple[str, str]] = field(default_factory=Counter)
     times: list[float] = field(default_factory=list)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -92,7 +91,8 @@ class FakeDns:
         with self._lock:
             self.messages += 1
             is_probe = key[0] in PROBE_NAMES or key[0].endswith(".invalid")
-            (self.probes if is_probe else self.tcp_queries if tcp else self.queries)[key] += 1
+            if is_probe or not tcp:
+                (self.probes if is_probe else self.queries)[key] += 1
             self.times.append(time.monotonic())
         behavior = (
             self.behaviors.get(key) or self._find_zone_behavior(key[0]) or self.default_behavior
@@ -153,12 +153,17 @@ def truncated(query: dns.message.Message) -> dns.message.Message:
     return message
 
 
-def endless_cname_chain(query: dns.message.Message) -> dns.message.Message:
-    """Make every name an alias of a longer one, without the records of the target."""
-    name = query.question[0].name
-    message = dns.message.make_response(query)
-    message.answer.append(dns.rrset.from_text(name, 60, "IN", "CNAME", f"x{name}"))
-    return message
+def alias_to(target: str) -> Behavior:
+    """Return a behavior that makes every name an alias, without the records of the target."""
+
+    def behavior(query: dns.message.Message) -> dns.message.Message:
+        name = query.question[0].name
+        message = dns.message.make_response(query)
+        alias = target.format(name=name)
+        message.answer.append(dns.rrset.from_text(name, 60, "IN", "CNAME", alias))
+        return message
+
+    return behavior
 
 
 def wildcard(**records: str) -> Behavior:
@@ -174,6 +179,8 @@ def wildcard(**records: str) -> Behavior:
     return behavior
 
 
+# Every name is an alias of a longer one.
+endless_cname_chain = alias_to("x{name}")
 servfail, refused = reply_with_code(dns.rcode.SERVFAIL), reply_with_code(dns.rcode.REFUSED)
 
 
@@ -205,22 +212,28 @@ def packet_server(respond: Callable[[bytes], Iterable[bytes]]) -> Iterator[str]:
 
 
 @contextmanager
+def serving(*servers: socketserver.BaseServer) -> Iterator[None]:
+    """Serve in threads as long as the context lasts."""
+    threads = [
+        threading.Thread(target=server.serve_forever, args=(POLL_SECONDS,), daemon=True)
+        for server in servers
+    ]
+    for thread in threads:
+        thread.start()
+    try:
+        yield
+    finally:
+        for server in servers:
+            server.shutdown()
+        for thread in threads:
+            thread.join()
+
+
+@contextmanager
 def dns_server(fake_dns: FakeDns) -> Iterator[str]:
     """Start the server and yield its address in the format of DNS_RESOLVERS."""
-    with _servers(fake_dns) as (udp, tcp):
-        threads = [
-            threading.Thread(target=server.serve_forever, args=(POLL_SECONDS,), daemon=True)
-            for server in (udp, tcp)
-        ]
-        for thread in threads:
-            thread.start()
-        try:
-            yield f"127.0.0.1:{udp.socket.getsockname()[1]}"
-        finally:
-            for server in (udp, tcp):
-                server.shutdown()
-            for thread in threads:
-                thread.join()
+    with _servers(fake_dns) as (udp, tcp), serving(udp, tcp):
+        yield f"127.0.0.1:{udp.socket.getsockname()[1]}"
 
 
 @contextmanager

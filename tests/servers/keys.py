@@ -19,7 +19,9 @@ def manage(site: Product, *arguments: str) -> str:
     if commands is None or commands.is_closed or commands.environment != site.environment:
         commands = _commands[site] = Commands(site.environment)
         site.callers.add(commands)
-    return commands.run(*arguments).strip()
+    process = commands.run(arguments)
+    process.check_returncode()
+    return process.stdout.strip()
 
 
 def make_account(site: Product, email: str, *options: str) -> tuple[str, str]:

@@ -10,22 +10,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import SplitResult, urlsplit
 
-import pytest
-
+from tests.servers.installed import find_program
 from tests.servers.product import ROOT
 from tests.servers.redis import free_port, wait_for_port
 
 CHAPTER = ROOT / "docs" / "operations" / "growing.md"
-MISSING = "This test needs PgBouncer, but `pgbouncer` is not on the PATH."
-
-
-def pgbouncer_program() -> str:
-    program = shutil.which("pgbouncer") or shutil.which("pgbouncer", path="/usr/sbin")
-    if program:
-        return program
-    if os.environ.get("JOURNEYS") == "required":
-        pytest.fail(MISSING)
-    pytest.skip(MISSING)
 
 
 @contextmanager
@@ -37,7 +26,7 @@ def pgbouncer(
     `target` replaces the database's line, with {} for host and port. `extra` is appended.
     """
     url = urlsplit(database_url)
-    program, port = pgbouncer_program(), free_port()
+    program, port = find_program("pgbouncer", "/usr/sbin"), free_port()
     with tempfile.TemporaryDirectory(prefix="pgbouncer-") as name:
         folder = Path(name)
         file = folder / "pgbouncer.ini"

@@ -24,6 +24,10 @@ from tests.servers.redis import free_port
 
 ROOT = Path(__file__).resolve().parents[2]
 PREPARED = ROOT / ".pytest_cache" / "prepared-product"
+PACKAGES = (
+    *("accounts", "apikeys", "config", "credits", "engine", "lists", "reference", "runtime"),
+    "validation",
+)
 
 
 class Closable(Protocol):

@@ -5,14 +5,11 @@ loads the production settings, and only those that affect pages are returned.
 """
 
 import json
-import os
-import subprocess
-import sys
 from functools import cache
 from typing import Any
 
-from tests.servers.product import ROOT
 from tests.servers.production import ENVIRONMENT
+from tests.servers.programs import run_program
 
 HOST = ENVIRONMENT["ALLOWED_HOSTS"]
 URL = ENVIRONMENT["BASE_URL"]
@@ -37,11 +34,7 @@ print(json.dumps({{n: getattr(all, n) for n in dir(all) if n.startswith({_PREFIX
 
 @cache
 def read_page_settings() -> dict[str, Any]:
-    environment = {"PATH": os.environ["PATH"], **ENVIRONMENT}
-    command = [sys.executable, "-c", _SCRIPT]
-    process = subprocess.run(
-        command, cwd=ROOT, env=environment, capture_output=True, text=True, check=True
-    )
+    process = run_program("-c", _SCRIPT, **ENVIRONMENT)
     settings: dict[str, Any] = json.loads(process.stdout)
     settings["SECURE_PROXY_SSL_HEADER"] = tuple(settings["SECURE_PROXY_SSL_HEADER"])
     return settings

@@ -15,7 +15,7 @@ import tempfile
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from threading import Lock
 
 ROOT = Path(__file__).resolve().parents[2]
 # What `manage.py check` imports, as far as that is possible without settings.
@@ -27,35 +27,53 @@ LIBRARIES = (
 )
 
 
+class ForkingProcess:
+    """A process that runs `wait_for_arguments`, and forks for each list of arguments."""
+
+    def __init__(self, module: str, environment: dict[str, str]) -> None:
+        self._lock = Lock()
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", module],
+            cwd=ROOT,
+            env={"PATH": os.environ["PATH"], **environment},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+
+    def run(self, arguments: tuple[object, ...]) -> "subprocess.CompletedProcess[str]":
+        assert self._process.stdin
+        assert self._process.stdout
+        with self._lock:
+            self._process.stdin.write(json.dumps(arguments) + "\n")
+            self._process.stdin.flush()
+            code, output, errors = json.loads(self._process.stdout.readline())
+        return subprocess.CompletedProcess(json.dumps(arguments), code, output, errors)
+
+    @property
+    def is_closed(self) -> bool:
+        return self._process.returncode is not None
+
+    def close(self) -> None:
+        if not self.is_closed:
+            self._process.communicate()
+
+
 def run_program(*arguments: str, **environment: str) -> "subprocess.CompletedProcess[str]":
     """Run `python` with these arguments in the repository, and with only this environment."""
-    forking = _start()
-    assert forking.stdin
-    assert forking.stdout
-    program = {"arguments": arguments, "environment": {"PATH": os.environ["PATH"], **environment}}
-    forking.stdin.write(json.dumps(program) + "\n")
-    forking.stdin.flush()
-    code, output, errors = json.loads(forking.stdout.readline())
-    return subprocess.CompletedProcess(arguments, code, output, errors)
+    return _start().run((arguments, {"PATH": os.environ["PATH"], **environment}))
 
 
 @cache
-def _start() -> "subprocess.Popen[str]":
+def _start() -> ForkingProcess:
     """Start the process that forks, until the tests end."""
-    process = subprocess.Popen(
-        [sys.executable, "-m", "tests.servers.programs"],
-        cwd=ROOT,
-        env={"PATH": os.environ["PATH"]},
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    atexit.register(process.communicate)
+    process = ForkingProcess("tests.servers.programs", {})
+    atexit.register(process.close)
     return process
 
 
-def wait_for_program() -> dict[str, Any] | None:
-    """Fork for each program that standard input names; return it in the fork."""
+def wait_for_arguments() -> list[object] | None:
+    """Fork for each line of standard input; return the arguments in it in the fork."""
     for line in sys.stdin:
         with tempfile.TemporaryFile("w+") as output, tempfile.TemporaryFile("w+") as errors:
             child = os.fork()
@@ -63,8 +81,8 @@ def wait_for_program() -> dict[str, Any] | None:
                 os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
                 os.dup2(output.fileno(), 1)
                 os.dup2(errors.fileno(), 2)
-                program: dict[str, Any] = json.loads(line)
-                return program
+                arguments: list[object] = json.loads(line)
+                return arguments
             code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
             for file in (output, errors):
                 file.seek(0)
@@ -93,5 +111,5 @@ if __name__ == "__main__":
     for library in LIBRARIES:
         import_module(library)
     # The program ends as any Python program does, with its exit status or traceback.
-    if program := wait_for_program():
-        execute(**program)
+    if program := wait_for_arguments():
+        execute(*program)  # type: ignore[arg-type]

@@ -4,13 +4,13 @@ import ssl
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from select import select
 from typing import Any
 
-from tests.servers.dns import POLL_SECONDS
+from tests.servers.dns import serving
 
 
 @dataclass(frozen=True)
@@ -148,12 +148,8 @@ def receiver(
             )
         server.receiver = received
         received.port = server.server_address[1]
-        thread = threading.Thread(target=server.serve_forever, args=(POLL_SECONDS,), daemon=True)
-        thread.start()
-        try:
-            yield received
-        finally:
-            received.ended.set()
-            with suppress(OSError):
-                server.shutdown()
-            thread.join()
+        with serving(server):
+            try:
+                yield received
+            finally:
+                received.ended.set()

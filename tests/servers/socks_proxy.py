@@ -11,7 +11,7 @@ from ipaddress import ip_address
 from urllib.parse import quote
 
 from tests.servers.connect_proxy import copy
-from tests.servers.dns import POLL_SECONDS
+from tests.servers.dns import serving
 
 USER, PASSWORD = "probe", "s3cret@:/"
 
@@ -100,8 +100,5 @@ def socks_proxy() -> Iterator[SocksProxy]:
     proxy = SocksProxy()
     with _Server(("127.0.0.1", 0), _Handler) as server:
         server.proxy, proxy.address = proxy, f"127.0.0.1:{server.server_address[1]}"
-        thread = threading.Thread(target=server.serve_forever, args=(POLL_SECONDS,), daemon=True)
-        thread.start()
-        yield proxy
-        server.shutdown()
-        thread.join()
+        with serving(server):
+            yield proxy

@@ -96,11 +96,12 @@ def _drop(copy: str) -> None:
 
 
 def execute_as_admin(statement: str) -> None:
-    options = {**connection.get_connection_params(), "dbname": "postgres"}
-    settings = {
-        name: options[name]
-        for name in ("host", "port", "user", "password", "dbname")
-        if name in options
-    }
-    with psycopg.connect(**settings, autocommit=True) as admin:
+    with connect(dbname="postgres", autocommit=True) as admin:
         admin.execute(statement)
+
+
+def connect(**changed: Any) -> "psycopg.Connection[Any]":
+    """Open another connection to the test database."""
+    options = connection.get_connection_params()
+    names = ("host", "port", "user", "password", "dbname")
+    return psycopg.connect(**{n: options[n] for n in names if n in options} | changed)

@@ -4,11 +4,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import date, timedelta
 
-import psycopg
 from django.db import connection, models
 from django.utils import timezone
 
 from runtime.database.partitions import DAYS_AHEAD, PartitionedTable
+from tests.support.fresh_database import connect
 
 
 def days_from_today(number: int) -> date:
@@ -39,10 +39,6 @@ def drop_days(table: PartitionedTable) -> None:
 @contextmanager
 def lock_held(table: str) -> Iterator[None]:
     """Hold the lock of a query that reads the table."""
-    parameters = connection.get_connection_params()
-    names = ("host", "port", "user", "password", "dbname")
-    with psycopg.connect(
-        **{name: parameters[name] for name in names if name in parameters}
-    ) as other:
+    with connect() as other:
         other.execute(f"LOCK TABLE {table} IN ACCESS SHARE MODE")
         yield

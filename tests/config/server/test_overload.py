@@ -10,6 +10,7 @@ from contextlib import ExitStack, closing, contextmanager
 import pytest
 
 from runtime.http.load_shedding import MAX_CONCURRENT_REQUESTS
+from tests.bench.load import build_request
 from tests.servers.browser import PlainBrowser
 from tests.servers.client import HttpCaller
 from tests.servers.keys import make_key
@@ -43,15 +44,10 @@ def secret(site: Product) -> str:
     return make_key(site, "busy@shop.example", 100_000, 100_000)
 
 
-def request(secret: str, email: str, *headers: str, method: str = "POST") -> bytes:
+def request(secret: str, email: str, header: str = "", method: str = "POST") -> bytes:
     body = json.dumps({"email": email}).encode() if method == "POST" else b""
-    lines = [
-        f"{method} /v1/validate HTTP/1.1",
-        f"Host: 127.0.0.1\r\nAuthorization: Bearer {secret}",
-        f"Content-Type: application/json\r\nContent-Length: {len(body)}",
-        *headers,
-    ]
-    return "\r\n".join([*lines, "", ""]).encode() + body
+    built = build_request(method, "/v1/validate", body, secret)
+    return built.replace(b"\r\n", f"\r\n{header}\r\n".encode(), 1) if header else built
 
 
 def connect(stack: ExitStack, site: Product, count: int) -> list[socket.socket]:

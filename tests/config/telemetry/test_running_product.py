@@ -175,30 +175,20 @@ def test_trace_of_a_caller_is_not_continued(caller: HttpCaller, collector: Colle
 def test_spans_come_from_every_web_worker_and_name_the_version(
     caller: HttpCaller, site: Product, collector: Collector
 ) -> None:
-    def workers() -> set[str]:
-        return {
-            each.value.string_value
-            for export in collector.exports()
-            for resource in export.resource_spans
-            for each in resource.resource.attributes
-            if each.key == "service.instance.id"
-        }
+    def resources() -> list[dict[str, str]]:
+        found = [each.resource for export in collector.exports() for each in export.resource_spans]
+        return [{a.key: a.value.string_value for a in each.attributes} for each in found]
 
-    caller.get()
-    wait_until(collector.exports)
-    resource = collector.exports()[0].resource_spans[0].resource
-    named = {each.key: each.value.string_value for each in resource.attributes}
-    assert named["service.name"] == "email-validation"
-    assert re.fullmatch(r"[0-9]+\.[0-9]+\.[0-9]+", named["service.version"])
-    assert named["deployment.environment.name"] == "local"
-    for _ in range(50):
+    def are_from_two_workers() -> bool:
         # A connection stays with one worker.
-        other = HttpCaller(site, caller.secret)
-        other.get()
-        other.close()
-        if len(workers()) == 2:
-            break
-    wait_until(lambda: len(workers()) == 2)
+        HttpCaller(site, caller.secret).get()
+        return len({each["service.instance.id"] for each in resources()}) == 2
+
+    wait_until(are_from_two_workers)
+    for named in resources():
+        assert named["service.name"] == "email-validation"
+        assert re.fullmatch(r"[0-9]+\.[0-9]+\.[0-9]+", named["service.version"])
+        assert named["deployment.environment.name"] == "local"
 
 
 def test_nothing_private_leaves(caller: HttpCaller, site: Product, collector: Collector) -> None:

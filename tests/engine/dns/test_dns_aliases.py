@@ -10,21 +10,22 @@ import pytest
 from engine.check import Engine
 from engine.dns.resolver import Resolver
 from tests.engine.conftest import SECONDS, get_reason
-from tests.servers.dns import FakeDns, dns_server, endless_cname_chain, packet_server, servfail
+from tests.servers.dns import (
+    FakeDns,
+    alias_to,
+    dns_server,
+    endless_cname_chain,
+    packet_server,
+    servfail,
+)
 
 pytestmark = pytest.mark.anywhere
 
 
 def test_alias_without_its_target_is_followed(engine: Engine, fake_dns: FakeDns) -> None:
     """Authoritative servers reply like this when the target is in another zone."""
-
-    def alias_without_target(query: dns.message.Message) -> dns.message.Message:
-        message = dns.message.make_response(query)
-        message.answer.append(dns.rrset.from_text("shop.com.", 60, "IN", "CNAME", "other.com."))
-        return message
-
     fake_dns.add_mail_domain("other.com")
-    fake_dns.set_behavior("shop.com", "MX", alias_without_target)
+    fake_dns.set_behavior("shop.com", "MX", alias_to("other.com."))
     assert get_reason(engine) == "domain_accepts_mail"
 
 
@@ -43,11 +44,8 @@ def test_endless_aliases_are_a_failure(engine: Engine, fake_dns: FakeDns) -> Non
 
 def test_lame_reply_for_an_alias_does_not_count_for_its_target(fake_dns: FakeDns) -> None:
     def alias_then_failure(query: dns.message.Message) -> Any:
-        if query.question[0].name.to_text() != "shop.com.":
-            return servfail(query)
-        message = dns.message.make_response(query)
-        message.answer.append(dns.rrset.from_text("shop.com.", 60, "IN", "CNAME", "other.com."))
-        return message
+        is_first = query.question[0].name.to_text() == "shop.com."
+        return (alias_to("other.com.") if is_first else servfail)(query)
 
     lame, aliased = (
         FakeDns(default_behavior=dns.message.make_response),
@@ -58,15 +56,13 @@ def test_lame_reply_for_an_alias_does_not_count_for_its_target(fake_dns: FakeDns
 
 
 def test_alias_chain_stays_with_the_server_that_replies(fake_dns: FakeDns) -> None:
-    def next_alias(query: dns.message.Message) -> dns.message.Message:
+    def next_alias(query: dns.message.Message) -> Any:
         name = query.question[0].name.to_text(omit_final_dot=True)
         if name.startswith("x" * 8):
             return fake_dns.build_reply(
                 query, name, dns.rdatatype.to_text(query.question[0].rdtype)
             )
-        message = dns.message.make_response(query)
-        message.answer.append(dns.rrset.from_text(f"{name}.", 60, "IN", "CNAME", f"x{name}."))
-        return message
+        return endless_cname_chain(query)
 
     fake_dns.add_mail_domain("xxxxxxxxshop.com")
     for hops in range(8):
@@ -77,10 +73,5 @@ def test_alias_chain_stays_with_the_server_that_replies(fake_dns: FakeDns) -> No
 
 
 def test_alias_of_the_root_is_a_failure(engine: Engine, fake_dns: FakeDns) -> None:
-    def alias_of_root(query: dns.message.Message) -> dns.message.Message:
-        message = dns.message.make_response(query)
-        message.answer.append(dns.rrset.from_text("shop.com.", 60, "IN", "CNAME", "."))
-        return message
-
-    fake_dns.set_behavior("shop.com", "MX", alias_of_root)
+    fake_dns.set_behavior("shop.com", "MX", alias_to("."))
     assert get_reason(engine) == "dns_failure"

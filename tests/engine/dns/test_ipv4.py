@@ -83,13 +83,6 @@ def test_hosts_that_were_not_examined_leave_it_unknown(
     assert find_mail_route(*lookup, LIST).has_ipv4 is True
 
 
-def test_ipv4_costs_no_query(patient_engine: Engine, fake_dns: FakeDns) -> None:
-    fake_dns.add_records("shop.com", MX="10 mx.shop.com.")
-    fake_dns.add_records("mx.shop.com", AAAA=IPV6)
-    assert reaches_over_ipv4(patient_engine) is False
-    assert fake_dns.queries["mx.shop.com", "A"] == fake_dns.queries["mx.shop.com", "AAAA"] == 1
-
-
 def test_route_stored_by_another_release_can_be_read() -> None:
     older = '{"domain_exists":true,"accepts_mail":true,"null_mx":false,"provider":"mimecast"}'
     route = load_route(older)
