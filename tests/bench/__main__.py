@@ -4,7 +4,7 @@
 important ones.
 
 `--rows 50000000` measures the pages with as many rows of the request log as a large service has, or
-the lists or cold domains with as many addresses.
+a list with as many addresses.
 """
 
 import argparse
@@ -23,7 +23,6 @@ from tests.bench import (
     api_metrics,
     batches,
     batches_metrics,
-    cold_domains,
     engine,
     lists,
     lists_metrics,
@@ -59,14 +58,12 @@ def main() -> None:
     parser.add_argument(
         "--write", action="store_true", help=f"write the tables to docs/{DOCUMENT.name}"
     )
-    parser.add_argument(
-        "--rows", type=int, help="rows of the request log, of a list, or cold addresses"
-    )
+    parser.add_argument("--rows", type=int, help="rows of the request log or of a list")
     arguments = parser.parse_args()
     # Stop the servers on SIGTERM too: SystemExit runs every finally block.
     signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
     for subject in arguments.subjects or SUBJECTS:
-        has_size = arguments.rows and subject in ("cold-domains", "lists", "pages")
+        has_size = arguments.rows and subject in ("lists", "pages")
         size = {"rows": arguments.rows} if has_size else {}
         report = SUBJECTS[subject](**size)
         print(report, flush=True)
@@ -96,16 +93,6 @@ def report_api() -> str:
         f"The median of {api.ROUNDS} rounds (lowest to highest), {api.WINDOW_SECONDS:g} s for each "
         f"measurement, {api.CALLERS} connections, {api.WORKERS} web workers, {os.cpu_count()} "
         f"cores for everything. Python {platform.python_version()}, {packages}.",
-    )
-
-
-def report_cold_domains(rows: int = cold_domains.ADDRESSES) -> str:
-    metrics = _measure(partial(cold_domains.measure, addresses=rows))
-    return _format_report(
-        metrics,
-        f"{rows:,} addresses on {min(rows, cold_domains.DOMAINS):,} domains, one call each over "
-        f"{api.CALLERS} connections, and the same calls again; PostgreSQL, Redis, {api.WORKERS} "
-        f"web workers, each with its own cache; {_machine()}.",
     )
 
 
@@ -243,7 +230,6 @@ def report_pages(rows: int = 2_000_000) -> str:
 
 SUBJECTS = {
     "api": report_api,
-    "cold-domains": report_cold_domains,
     "start": report_start,
     "batches": report_batches,
     "pools": report_pools,

