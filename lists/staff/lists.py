@@ -89,9 +89,9 @@ def lists_panel() -> Panel:
     counts = AddressList.objects.unfinished().aggregate(
         queued=Count("pk", filter=Q(state=ListState.QUEUED)),
         running=Count("pk", filter=Q(state=ListState.RUNNING)),
+        stuck=Count("pk", filter=Q(pk__in=AddressList.objects.stuck())),
     )
     stuck = AddressList.objects.stuck().select_related("account").order_by("updated_at", "pk")
-    counts["stuck"] = stuck.count()
     stuck_cell = Cell(counts["stuck"], admin_list_url(AddressList, "?state=stuck"), "bad")
     stuck_fact = Fact("Stuck", stuck_cell, _ADVICE)
     return Panel(
