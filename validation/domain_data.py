@@ -7,12 +7,13 @@ import logging
 import threading
 import time
 from base64 import b64decode
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from urllib.request import urlopen
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from django.conf import settings
 from django.db import connection, transaction
+from django.utils import timezone
 
 from engine import DOMAIN_DATA, DataRelease, ReleaseRefused
 from runtime.jobs.leases import Lease
@@ -24,6 +25,8 @@ logger = logging.getLogger(__name__)
 REFRESH_SECONDS = 30.0
 MAX_BYTES, DOWNLOAD_SECONDS = 20 * 1024 * 1024, 60.0
 LEASE_NAME = "domain-data"
+# How far the publisher's clock may be ahead.
+MAX_AHEAD = timedelta(days=7)
 # The data that were shipped with the product.
 SHIPPED_VERSION = DOMAIN_DATA.version
 
@@ -68,6 +71,8 @@ def store_release(archive: bytes) -> DataRelease:
         stored = StoredDataRelease.objects.first()
         if stored is not None and release.created_at <= stored.created_at:
             raise ReleaseRefused(f"It isn't newer than the stored data of {stored}.")
+        if release.created_at > timezone.now() + MAX_AHEAD:
+            raise ReleaseRefused("It is dated in the future, and would keep later ones out.")
         if f"{release.created_at:%Y-%m-%d}" < SHIPPED_VERSION:
             raise ReleaseRefused(f"It is older than the product's data of {SHIPPED_VERSION}.")
         StoredDataRelease.objects.update_or_create(

@@ -94,6 +94,11 @@ def test_release_that_is_older_than_the_product_is_refused_and_ignored(tmp_path:
     assert not DOMAIN_DATA.is_disposable(NEW_BURNER)
 
 
+def test_release_of_the_future_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(CommandError, match="would keep later ones out"):
+        update(make_release(tmp_path, days=30))
+
+
 def test_release_of_another_publisher_is_refused(tmp_path: Path, settings: Settings) -> None:
     path = make_release(tmp_path, key=Ed25519PrivateKey.generate())
     with pytest.raises(CommandError, match="isn't signed with the key"):
