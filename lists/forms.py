@@ -27,9 +27,9 @@ _FILE_TOO_LARGE = (
 _TEXT_TOO_LARGE = f"You pasted more than {_SIZE}. Save the text as a file, and upload the file."
 
 _DUPLICATES = {
-    Dedupe.ADDRESS: "The same address",
-    Dedupe.MAILBOX: "The same mailbox, even under an alias",
-    Dedupe.OFF: "Nothing: check every row",
+    Dedupe.ADDRESS: "Same address",
+    Dedupe.MAILBOX: "Same mailbox, including aliases",
+    Dedupe.OFF: "Keep all",
 }
 
 
@@ -43,10 +43,12 @@ class ListOptionsForm(forms.Form):
         widget=forms.TextInput({"autocomplete": "off"}),
     )
     dedupe = forms.ChoiceField(
-        label="Count as a duplicate",
+        label="Duplicates",
         choices=list(_DUPLICATES.items()),
         initial=Dedupe.ADDRESS,
-        help_text="Duplicates are free, and get the result of the first one.",
+        help_text=(
+            "Duplicates are free, and get the result of the first one. “Keep all” checks every row."
+        ),
     )
     encoding = forms.ChoiceField(
         required=False,

@@ -40,12 +40,15 @@ class FileColumn:
         return self.addresses / self.cells if self.cells else 0.0
 
     @property
-    def evidence(self) -> str:
+    def percent(self) -> int:
         # Round down: one cell without an address makes it less than 100%.
-        percent = 100 * self.addresses // self.cells if self.cells else 0
+        return 100 * self.addresses // self.cells if self.cells else 0
+
+    @property
+    def evidence(self) -> str:
         noun = "cell has an address" if self.cells == 1 else "cells have an address"
         first = "the first " if self.is_beginning else ""
-        return f"{percent}% of {first}{self.cells:,} {noun}"
+        return f"{self.percent}% of {first}{self.cells:,} {noun}"
 
 
 @dataclass(frozen=True, slots=True)

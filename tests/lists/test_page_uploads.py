@@ -88,7 +88,7 @@ def test_limit_of_the_day_is_checked_before_any_part(browser: Client, account: A
     ("form", "message"),
     [
         ({"name": "x" * 101}, "Name (optional): Ensure this value has at most 100 characters"),
-        ({"dedupe": "twice"}, "Count as a duplicate: Select a valid choice."),
+        ({"dedupe": "twice"}, "Duplicates: Select a valid choice."),
         ({"file_size": "0"}, "File size: Ensure this value is greater than or equal to 1."),
         ({"file_name": ""}, "File name: This field is required."),
     ],
