@@ -37,7 +37,12 @@ from engine.syntax.errors import SYNTAX_MESSAGES
 from engine.syntax.parsing import AddressParts, SyntaxProblem, parse_address, to_unicode
 from engine.verdicts.decision import DomainInfo
 from engine.verdicts.finding import CHECKS, PENDING_SECONDS, Finding
-from engine.verdicts.reason_texts import MEANINGS, Meaning, reasons_by_verdict
+from engine.verdicts.reason_texts import (
+    MEANINGS,
+    Meaning,
+    explain_result,
+    reasons_by_verdict,
+)
 from engine.verdicts.reasons import REASONS, VERDICT_BY_REASON, Verdict
 from engine.verdicts.score import MAX_SCORES, MIN_SCORES, WEIGHTS
 
@@ -86,6 +91,7 @@ __all__ = [
     "connect_directly",
     "control_name",
     "dump_route",
+    "explain_result",
     "find_targets",
     "hides_mailboxes",
     "is_public",

@@ -18,7 +18,7 @@ from apikeys.throttling.limits import BucketState
 from apikeys.throttling.throttles import rate_limit_exceeded
 from credits.models import Wallet
 from credits.wallet.charges import insufficient_credits
-from engine import MEANINGS, Meaning
+from engine import Meaning, explain_result
 from runtime.unicode import INVISIBLE
 from validation import services
 from validation.charging.settlement import ValidationResponse
@@ -44,7 +44,8 @@ class PlaygroundResponse:
 
     @property
     def reasons(self) -> list[tuple[str, Meaning]]:
-        return [(code, MEANINGS[code]) for code in self.document["reasons"]]
+        did_you_mean = self.document["did_you_mean"]
+        return [(code, explain_result(code, did_you_mean)) for code in self.document["reasons"]]
 
     @property
     def outcome(self) -> str:

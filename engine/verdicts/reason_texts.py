@@ -54,7 +54,7 @@ MEANINGS = {
     ),
     "possible_typo": Meaning(
         "The domain is one typo away from a much better-known domain.",
-        "Suggest `did_you_mean`. Don't block the address or replace it yourself.",
+        "Show the suggestion; let the user decide.",
     ),
     "mixed_script": Meaning(
         "One word mixes letters of several scripts, as in spoofed names.",
@@ -97,6 +97,15 @@ RESERVED_REASONS = frozenset(
         *("server_temporary_error", "server_refused_us"),
     }
 )
+
+
+def explain_result(reason: str, did_you_mean: str | None) -> Meaning:
+    """Return what the reason means for an address: for a typo, name the suggested domain."""
+    meaning = MEANINGS[reason]
+    if reason == "possible_typo" and did_you_mean:
+        domain = did_you_mean.rpartition("@")[2]
+        return meaning._replace(means=f"Looks like a typo of {domain}.")
+    return meaning
 
 
 def reasons_by_verdict() -> list[tuple[str, list[tuple[str, Meaning, bool]]]]:

@@ -11,7 +11,7 @@ from credits.presenters.prices import (
     plan_credits,
     savings_note,
 )
-from engine import MEANINGS, Finding
+from engine import Finding, explain_result
 from reference.landing.visitor_checks import (
     MACHINE_PER_SECOND,
     NETWORK_PER_DAY,
@@ -60,7 +60,7 @@ def describe_reason(finding: Finding) -> str:
     """Describe the reason. For invalid syntax, say what is wrong with the address."""
     if finding.syntax_problem is not None:
         return finding.syntax_problem.message
-    return MEANINGS[finding.reason].means
+    return explain_result(finding.reason, finding.did_you_mean).means
 
 
 def describe_limit(refusal: TooManyChecks) -> str:

@@ -65,7 +65,7 @@ def test_visitor_gets_verdict_reason_and_suggestion(fake_dns: FakeDns) -> None:
     fake_dns.add_mail_domain("gmial.com")
     fake_dns.add_mail_domain("gmail.com", "gmail-smtp-in.l.google.com")
     text = result(check("jane@gmial.com"))
-    assert text.startswith("risky ")
+    assert text.startswith("risky Looks like a typo of gmail.com.")
     assert text.endswith("Did you mean jane@gmail.com?")
 
 

@@ -109,6 +109,7 @@ def test_suggestion_is_the_value_of_a_button(browser: Client) -> None:
     button = re.search(r'<button[^>]*form="try"[^>]*>', page, re.DOTALL)
     assert button
     assert 'value="possible_typo@mailbox.test"' in button[0]
+    assert "Looks like a typo of mailbox.test." in page
 
 
 def test_button_with_an_address_takes_precedence_over_the_field(browser: Client) -> None:

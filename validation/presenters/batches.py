@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 from django.template.defaultfilters import pluralize
 
-from engine import MEANINGS, Verdict
+from engine import Verdict, explain_result
 from runtime.csv_download import Row, csv_data_url, escape_formula
 from runtime.unicode import show_invisible
 from validation.presenters.domains import account_list_note
@@ -24,7 +24,7 @@ class BatchRow:
     def reason(self) -> str:
         if problem := self.result["syntax_error"]:
             return str(problem["message"])
-        return MEANINGS[self.result["reason"]].means
+        return explain_result(self.result["reason"], self.result["did_you_mean"]).means
 
     @property
     def note(self) -> str:

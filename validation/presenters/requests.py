@@ -8,7 +8,7 @@ from django.urls import reverse
 from accounts.date_display import exact_time
 from accounts.presenters.elements import EmptyState
 from credits.money import format_credits
-from engine import CHECKS, MEANINGS, Meaning
+from engine import CHECKS, MEANINGS, Meaning, explain_result
 from validation.addresses import unpack_account_list, unpack_checks
 from validation.charging.settlement import MAILBOX_PRICE
 from validation.models import LogEntry
@@ -110,9 +110,9 @@ def outcome_notes(entry: LogEntry) -> list[str]:
     return [note for note, applies in notes.items() if applies]
 
 
-def explain_reason(entry: LogEntry) -> Meaning | None:
+def explain_reason(entry: LogEntry, suggestion: str | None) -> Meaning | None:
     if not entry.is_pending:
-        return MEANINGS.get(entry.reason)
+        return explain_result(entry.reason, suggestion) if entry.reason in MEANINGS else None
     hours = MAX_DURATION // timedelta(hours=1)
     return Meaning(
         "The mail server hasn't answered yet.",

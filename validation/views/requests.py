@@ -115,14 +115,15 @@ def show_request(request: AccountRequest, request_id: str, moment: int) -> HttpR
     if not entry:
         raise Http404("This request doesn't exist or is no longer stored.")
     result = stored_results.find_result(request.account, entry.result_id, balance=0)
+    suggestion = suggest_for_entry(entry)
     context = {
         "entry": entry,
         "intro": request_intro(entry),
         "score": format_score(entry),
         "cost": format_cost(entry),
-        "meaning": explain_reason(entry),
+        "meaning": explain_reason(entry, suggestion),
         "refusal": REFUSALS.get(entry.refusal),
-        "suggestion": suggest_for_entry(entry),
+        "suggestion": suggestion,
         "list_note": account_list_note(unpack_account_list(entry.checks), entry.verdict),
         "checks": group_checks(unpack_checks(entry.checks, CHECKS)) if entry.verdict else [],
         "mailbox_check": describe_mailbox_check(result["smtp"])

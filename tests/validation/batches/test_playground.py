@@ -91,6 +91,7 @@ def test_row_says_the_verdict_and_what_to_make_of_it(browser: Client) -> None:
 @pytest.mark.anywhere
 def test_suggestion_is_next_to_the_reason(browser: Client) -> None:
     ((_, _, _, reason, *_),) = rows(submit(browser, "possible_typo@sandbox.test"))
+    assert reason.startswith("Looks like a typo of mailbox.test.")
     assert reason.endswith("Did you mean possible_typo@mailbox.test?")
 
 

@@ -343,6 +343,7 @@ def test_sandbox_request_shows_the_suggested_domain(browser: Client, caller: Api
     (entry,) = LogEntry.objects.all()
     page = read_page(browser.get(entry.get_absolute_url()))
     assert '<strong dir="auto">mailbox.test</strong>' in page
+    assert "Looks like a typo of mailbox.test." in page
 
 
 def test_every_logged_request_has_a_page(browser: Client, caller: ApiClient) -> None:
