@@ -10,12 +10,15 @@ REQUESTS, ADDRESSES = "requests", "addresses"
 SINGULAR = {REQUESTS: "request", ADDRESSES: "address"}
 
 
-def time_zone_note(unit: Unit | None, zone: tzinfo) -> str:
-    if unit != Unit.HOUR:
-        return "Days are in UTC."
-    if str(zone) == "UTC":
-        return "Hours are in UTC."
-    return f"Hours are in your time zone, {zone}. Days start at midnight UTC."
+def usage_scope(form: UsageFilter, zone: tzinfo) -> str:
+    """Return `Last 30 days, sandbox excluded. UTC.`: what the page counts, and in which zone."""
+    date_range = form.date_range
+    if date_range is None:
+        return "Sandbox excluded. UTC."
+    scope = f"{period_name(form, date_range)}, sandbox excluded."
+    if date_range.unit != Unit.HOUR or str(zone) == "UTC":
+        return f"{scope} UTC."
+    return f"{scope} Hours are in your time zone, {zone}. Days start at midnight UTC."
 
 
 def interval_heading(unit: Unit, zone: tzinfo) -> str:

@@ -16,7 +16,7 @@ from credits.models.usage import REQUEST_SOURCES, Source
 from runtime.csv_download import csv_response
 from validation.presenters.charts import build_usage_chart, interval_urls
 from validation.presenters.stats import usage_page_stats
-from validation.presenters.usage import ADDRESSES, REQUESTS, no_usage, period_name, time_zone_note
+from validation.presenters.usage import ADDRESSES, REQUESTS, no_usage, period_name, usage_scope
 from validation.reports import usage_stats
 from validation.reports.filters import UsageFilter
 from validation.reports.usage_csv import usage_rows
@@ -28,9 +28,7 @@ def show_usage(request: AccountRequest) -> HttpResponse:
     form = UsageFilter(request.GET, request.account, timezone.now())
     form.is_valid()
     zone = current_zone()
-    date_range = form.date_range
-    note = time_zone_note(date_range.unit if date_range else None, zone)
-    context = {"form": form, "time_zone_note": note, "date_range": date_range}
+    context = {"form": form, "scope": usage_scope(form, zone), "date_range": form.date_range}
     context |= _stats(request.account, form, zone)
     return render(request, "validation/show_usage.html", context)
 

@@ -62,7 +62,7 @@ def test_days_are_in_utc_and_the_table_matches_the_chart(browser: Client, accoun
     add_usage(account, at(20), 5, "risky")
     add_usage(account, at(20), 2, "unknown")
     page = page_text(browser, "since=2026-11-18&until=2026-11-20")
-    assert "Days are in UTC." in page
+    assert "18 Nov 2026 to 20 Nov 2026, sandbox excluded. UTC." in page
     assert row("Fri 20 Nov", 7, 0, 5, 0, 2, 7) in page
     assert row("Thu 19 Nov", 1_200, 1_200, 0, 0, 0, 1_200) in page
     assert row("Wed 18 Nov", 0, 0, 0, 0, 0, 0) in page
@@ -83,7 +83,7 @@ def test_bar_of_one_key_leads_to_the_requests_of_that_key(
 def test_hours_are_in_the_viewers_time_zone(browser: Client, account: Account) -> None:
     add_usage(account, at(20, 12), 3)
     query = "since=2026-11-20&until=2026-11-20&by=hour"
-    assert "Hours are in UTC." in page_text(browser, query)
+    assert "sandbox excluded. UTC." in page_text(browser, query)
     assert row("Fri 20 Nov, 12:00", 3, 3, 0, 0, 0, 3) in page_text(browser, query)
     browser.cookies["timezone"] = "Asia/Kolkata"
     page = page_text(browser, query)
@@ -97,7 +97,7 @@ def test_hours_are_in_the_viewers_time_zone(browser: Client, account: Account) -
 )
 def test_invalid_time_zone_falls_back_to_utc(browser: Client, zone: str) -> None:
     browser.cookies["timezone"] = zone
-    assert "Hours are in UTC." in page_text(browser, "range=24h")
+    assert "sandbox excluded. UTC." in page_text(browser, "range=24h")
 
 
 @pytest.mark.parametrize("by", ["hour", "day"])
