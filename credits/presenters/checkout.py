@@ -48,7 +48,7 @@ def order_terms(
         intro=_intro(kind, price_cents, begins_on),
         facts=[
             f"{amount} each month" if is_monthly else amount,
-            limit_after_purchase(*limits),
+            *filter(None, [limit_after_purchase(*limits)]),
         ],
         total="Total per month" if is_monthly else "Total",
         tax=tax_label(*tax),

@@ -67,9 +67,8 @@ def plan_credits(plan: Plan) -> str:
 
 
 def limit_after_purchase(limit: int, current: int) -> str:
-    if limit > current:
-        return f"Raises your rate limit to {limit:,} requests per minute."
-    return f"Your rate limit stays at {current:,} requests per minute."
+    """Return a sentence, or nothing if the limit stays the same."""
+    return f"Raises your rate limit to {limit:,} requests per minute." if limit > current else ""
 
 
 def tax_note(rate: Decimal) -> str:
