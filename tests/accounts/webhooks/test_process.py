@@ -80,7 +80,9 @@ def test_attempts_in_progress_are_limited_by_endpoint_account_and_state(site: Se
         wait_until(lambda: len(failures(site, f"{silent.url}/failing")) >= 16, site.output)
         assert most_at_once(site.attempts()) <= 64
         # On a busy machine, some turns end before their first outcome, so these keep one slot.
-        assert max(most_at_once(site.attempts(url)) for url in urls["busy"]) == 4
+        # Others have had none, as three of them fill the account's slots.
+        tried = [found for url in urls["busy"] if (found := site.attempts(url))]
+        assert max(map(most_at_once, tried)) == 4
         assert most_at_once(site.attempts(f"{busy.url}/busy")) <= 12
         assert most_at_once(site.attempts(f"{silent.url}/fresh")) <= 48
         assert most_at_once(site.attempts(f"{silent.url}/failing")) <= 16
