@@ -1,6 +1,6 @@
 from django.urls import path
 
-from reference.docs.views import show_llms_txt
+from reference.docs.views import show_all_pages, show_llms_txt
 from reference.landing import opt_out, views
 from reference.search_engines import show_robots, show_sitemap
 
@@ -12,6 +12,7 @@ urlpatterns = [
     path("reference/opt-out/", opt_out.ask_to_opt_out, name="ask-to-opt-out"),
     path("reference/opt-out/<str:token>/", opt_out.opt_out, name="opt-out"),
     path("llms.txt", show_llms_txt, name="show-llms"),
+    path("llms-full.txt", show_all_pages, name="show-all-docs"),
     path("robots.txt", show_robots, name="show-robots"),
     path("sitemap.xml", show_sitemap, name="show-sitemap"),
 ]

@@ -11,7 +11,7 @@ from django.views.decorators.http import require_safe
 from reference.docs.changelog import read_changelog
 from reference.docs.markdown import add_base_url, remove_attributes, split_sections, to_html
 from reference.docs.page_context import render_contents
-from reference.docs.pages import GROUPS, DocsPage, neighbors
+from reference.docs.pages import GROUPS, PAGES, DocsPage, neighbors
 from runtime.dates import midnight
 from runtime.http.public_pages import public_page
 
@@ -37,9 +37,12 @@ def show_page(request: HttpRequest, page: DocsPage) -> HttpResponse:
 @public_page
 @require_safe
 def show_markdown(request: HttpRequest, page: DocsPage) -> HttpResponse:
+    return HttpResponse(_to_markdown(page), content_type="text/markdown; charset=utf-8")
+
+
+def _to_markdown(page: DocsPage) -> str:
     contents = add_base_url(remove_attributes(render_contents(page)))
-    text = f"# {page.title}\n\n{page.summary}\n\n{contents}"
-    return HttpResponse(text, content_type="text/markdown; charset=utf-8")
+    return f"# {page.title}\n\n{page.summary}\n\n{contents}"
 
 
 @login_not_required
@@ -49,6 +52,16 @@ def show_llms_txt(request: HttpRequest) -> HttpResponse:
     """Follow the format of https://llmstxt.org."""
     content_type = "text/plain; charset=utf-8"
     return render(request, "docs/llms.txt", {"groups": GROUPS}, content_type=content_type)
+
+
+@login_not_required
+@public_page
+@require_safe
+def show_all_pages(request: HttpRequest) -> HttpResponse:
+    """Show the docs as one text, without the changelog, which is longer than all other pages."""
+    pages = (page for page in PAGES if page.name != "show-changelog")
+    text = "\n".join(_to_markdown(page) for page in pages)
+    return HttpResponse(text, content_type="text/plain; charset=utf-8")
 
 
 @login_not_required

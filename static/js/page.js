@@ -36,20 +36,25 @@ document.addEventListener("allauth.error", (event) => {
   }
 });
 
-// Buttons that copy another element's text. They are hidden without JavaScript.
-for (const button of document.querySelectorAll("button[data-copy]")) {
+// Buttons that copy another element's text, or the text at a URL. They are hidden without JavaScript.
+for (const button of document.querySelectorAll("button[data-copy], button[data-copy-url]")) {
   const label = button.querySelector("span");
+  const name = label.textContent;
+  const readText = async () => {
+    const { copy, copyUrl } = button.dataset;
+    return copy ? document.getElementById(copy).textContent : (await fetch(copyUrl)).text();
+  };
   button.hidden = !navigator.clipboard;
   label.setAttribute("aria-live", "polite");
   button.addEventListener("click", async () => {
     try {
-      await navigator.clipboard.writeText(document.getElementById(button.dataset.copy).textContent);
+      await navigator.clipboard.writeText(await readText());
       label.textContent = "Copied";
     } catch {
       label.textContent = "Copy failed";
     }
     setTimeout(() => {
-      label.textContent = "Copy";
+      label.textContent = name;
     }, 2000);
   });
 }

@@ -36,6 +36,7 @@ PUBLIC = {
     "reference:check-address",
     "reference:ask-to-opt-out",
     "reference:opt-out",
+    "reference:show-all-docs",
     "reference:show-llms",
     "reference:show-robots",
     "reference:show-sitemap",

@@ -65,6 +65,7 @@ def test_robots_keep_out_of_every_page_that_needs_an_account(
         "/v1",
         "/favicon.ico",
         "/llms.txt",
+        "/llms-full.txt",
         "/robots.txt",
         "/sitemap.xml",
         "/.well-known/security.txt",

@@ -89,6 +89,15 @@ def test_llms_txt_has_the_parts_of_the_format_in_order() -> None:
     assert "&" not in text
 
 
+def test_one_text_has_every_page_but_the_changelog() -> None:
+    response = Client().get("/llms-full.txt")
+    assert response.headers["Content-Type"] == "text/plain; charset=utf-8"
+    text = response.content.decode()
+    for page in PAGES:
+        is_part = read_text(f"/docs/{page.markdown_path}") in text
+        assert is_part is (page.name != "show-changelog"), page.title
+
+
 def test_llms_txt_links_to_every_page_with_its_summary() -> None:
     text = read_text("/llms.txt")
     for page in PAGES:
