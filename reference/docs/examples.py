@@ -22,22 +22,24 @@ class Language:
     output_titles: dict[str, str]
 
 
-_OUTPUT_TITLES = {"printed.txt": "Output"}
+_PRINTED = {"printed.txt": "Output"}
+_RESPONSE = {"answer.txt": "Response", "part.txt": "Response (excerpt)"}
+# Those with our clients come first. `http-` is for what curl can't show.
 LANGUAGES = (
+    Language("python", "Python", "python", "code.py", "Python client", _PRINTED),
+    Language("typescript", "TypeScript", "typescript", "code.mjs", "TypeScript client", _PRINTED),
+    Language("curl", "curl", "sh", "code.sh", "Terminal", _RESPONSE),
+    Language("http-python", "Python, HTTP", "python", "http.py", "Nothing to install", _PRINTED),
     Language(
-        "curl",
-        "curl",
-        "sh",
-        "code.sh",
-        "Terminal",
-        {"answer.txt": "Response", "part.txt": "Response (excerpt)"},
-    ),
-    Language("python", "Python", "python", "code.py", "Nothing to install", _OUTPUT_TITLES),
-    Language(
-        "javascript", "JavaScript", "javascript", "code.mjs", "Node.js 18 or newer", _OUTPUT_TITLES
+        "http-javascript",
+        "JavaScript, HTTP",
+        "javascript",
+        "http.mjs",
+        "Node.js 18 or newer",
+        _PRINTED,
     ),
 )
-LANGUAGE_BY_FENCE = {language.fence: language for language in LANGUAGES}
+LANGUAGE_BY_LABEL = {language.label: language for language in LANGUAGES}
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from markdown.extensions import Extension
 from markdown.treeprocessors import Treeprocessor
 
 from accounts.templatetags.pages import ICONS
-from reference.docs.examples import LANGUAGE_BY_FENCE, Snippet
+from reference.docs.examples import LANGUAGE_BY_LABEL, Snippet
 from validation.templatetags.results import verdict_icon
 
 _SECTION = re.compile(r"^## (.+) \{#([\w.-]+)\}\n", re.MULTILINE)
@@ -158,7 +158,7 @@ def _figures(text: str) -> str:
         example = list(group)
         snippets = [
             Snippet(
-                LANGUAGE_BY_FENCE[code.language],
+                LANGUAGE_BY_LABEL[code.titles[0]],
                 code.titles[1],
                 code.code,
                 output.titles[0],

@@ -2,7 +2,7 @@
 // JavaScript, all languages are shown below each other.
 {
   const NAME = "language-of-examples";
-  const LANGUAGES = ["curl", "python", "javascript"];
+  const LANGUAGES = ["python", "typescript", "curl", "http-python", "http-javascript"];
   const root = document.documentElement;
 
   // localStorage throws if the browser blocks it.

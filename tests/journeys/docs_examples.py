@@ -19,9 +19,11 @@ from tests.servers.product import Product
 RUNNERS = {
     "curl": ["bash", "-c"],
     "python": [sys.executable, "-c"],
-    "javascript": ["node", "--input-type=module", "--eval"],
+    "typescript": ["node", "--input-type=module", "--eval"],
+    "http-python": [sys.executable, "-c"],
+    "http-javascript": ["node", "--input-type=module", "--eval"],
 }
-_CODE = re.compile(r'<code\s+id="([\w-]+)"\s+data-runs="(\w+)"\s*>(.*?)</code>', re.DOTALL)
+_CODE = re.compile(r'<code\s+id="([\w-]+)"\s+data-runs="([\w-]+)"\s*>(.*?)</code>', re.DOTALL)
 _PRINTED = re.compile(
     r'<figcaption>([^<]*)</figcaption>\s*<pre[^>]*><code\s+data-printed-by="([\w-]+)"\s*>(.*?)</code>',
     re.DOTALL,

@@ -1,22 +1,9 @@
-async function validateBatch(emails) {
-  const response = await fetch("{{ base_url }}/v1/validate/batch", {
-    method: "POST",
-    headers: {
-      Authorization: `Bearer ${process.env.SVC_API_KEY}`,
-      "Content-Type": "application/json",
-      "Idempotency-Key": crypto.randomUUID(),
-    },
-    body: JSON.stringify({ emails }),
-    signal: AbortSignal.timeout(15_000),
-  });
-  if (!response.ok) {
-    throw new Error(await response.text());
-  }
-  return response.json();
-}
+import { Client } from "emailvalidation";
 
-const batch = await validateBatch(["deliverable@sandbox.test", "undeliverable@sandbox.test"]);
-for (const result of batch.results) {
+const client = new Client();
+const emails = ["deliverable@sandbox.test", "undeliverable@sandbox.test"];
+
+// Takes any number of addresses, and sends up to 100 in a request.
+for await (const result of client.validateMany(emails)) {
   console.log(result.email, result.verdict);
 }
-console.log("Cost:", batch.credits.charged);

@@ -1,8 +1,5 @@
-const response = await fetch("{{ base_url }}/v1/events?type=credits.low&limit=1", {
-  headers: { Authorization: `Bearer ${process.env.SVC_API_KEY}` },
-});
-const page = await response.json();
+import { Client } from "emailvalidation";
 
-for (const event of page.data) {
+for await (const event of new Client().events.iterate({ type: "credits.low" })) {
   console.log(event.type, event.data.balance);
 }

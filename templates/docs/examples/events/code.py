@@ -1,13 +1,4 @@
-import json
-import os
-import urllib.request
+from emailvalidation import Client
 
-request = urllib.request.Request(
-    "{{ base_url }}/v1/events?type=credits.low&limit=1",
-    headers={"Authorization": "Bearer " + os.environ["SVC_API_KEY"]},
-)
-with urllib.request.urlopen(request, timeout=10) as response:
-    page = json.load(response)
-
-for event in page["data"]:
-    print(event["type"], event["data"]["balance"])
+for event in Client().events.iterate(type="credits.low"):
+    print(event.type, event.data["balance"])

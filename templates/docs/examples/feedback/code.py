@@ -1,25 +1,11 @@
-import json
-import os
-import urllib.request
+from emailvalidation import Client
 
-API = "{{ base_url }}/v1"
-HEADERS = {
-    "Authorization": "Bearer " + os.environ["SVC_API_KEY"],
-    "Content-Type": "application/json",
-}
-
-
-def send(path, body=None):
-    data = json.dumps(body).encode() if body else None
-    request = urllib.request.Request(API + path, data, HEADERS)
-    with urllib.request.urlopen(request, timeout=10) as response:
-        return json.load(response)
-
-
-result = send("/validate", {"email": "deliverable@sandbox.test"})
-feedback = send(
-    "/validations/" + result["id"] + "/feedback",
-    {"expected": "undeliverable", "bounce": "550 5.1.1 Mailbox does not exist"},
-)
+client = Client()
+result = client.validate("deliverable@sandbox.test")
+feedback = client.request(
+    "POST",
+    f"/v1/validations/{result.id}/feedback",
+    json={"expected": "undeliverable", "bounce": "550 5.1.1 Mailbox does not exist"},
+).data
 
 print("State:", feedback["state"])

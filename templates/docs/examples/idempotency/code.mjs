@@ -1,17 +1,10 @@
 import { randomUUID } from "node:crypto";
+import { Client } from "emailvalidation";
 
-const request = {
-  method: "POST",
-  headers: {
-    Authorization: `Bearer ${process.env.SVC_API_KEY}`,
-    "Content-Type": "application/json",
-    "Idempotency-Key": randomUUID(),
-  },
-  body: JSON.stringify({ email: "deliverable@sandbox.test" }),
-};
+const client = new Client();
+// The client makes a key for each call. Choose one if your own job may run twice.
+const idempotencyKey = randomUUID();
+const first = await client.validate("deliverable@sandbox.test", { idempotencyKey });
+const again = await client.validate("deliverable@sandbox.test", { idempotencyKey });
 
-const first = await fetch("{{ base_url }}/v1/validate", request);
-const again = await fetch("{{ base_url }}/v1/validate", request);
-
-console.log("Idempotent-Replayed:", again.headers.get("Idempotent-Replayed"));
-console.log((await again.text()) === (await first.text()) ? "Same response" : "Different response");
+console.log(again.id === first.id ? "Same result" : "Another result");

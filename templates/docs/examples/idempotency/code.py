@@ -1,21 +1,11 @@
-import json
-import os
-import urllib.request
 import uuid
 
-request = urllib.request.Request(
-    "{{ base_url }}/v1/validate",
-    data=json.dumps({"email": "deliverable@sandbox.test"}).encode(),
-    headers={
-        "Authorization": "Bearer " + os.environ["SVC_API_KEY"],
-        "Content-Type": "application/json",
-        "Idempotency-Key": str(uuid.uuid4()),
-    },
-)
-with urllib.request.urlopen(request, timeout=10) as response:
-    first = response.read()
-with urllib.request.urlopen(request, timeout=10) as response:
-    again = response.read()
-    print("Idempotent-Replayed:", response.headers["Idempotent-Replayed"])
+from emailvalidation import Client
 
-print("Same response" if again == first else "Different response")
+client = Client()
+# The client makes a key for each call. Choose one if your own job may run twice.
+key = str(uuid.uuid4())
+first = client.validate("deliverable@sandbox.test", idempotency_key=key)
+again = client.validate("deliverable@sandbox.test", idempotency_key=key)
+
+print("Same result" if again.id == first.id else "Another result")

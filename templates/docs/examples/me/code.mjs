@@ -1,7 +1,5 @@
-const response = await fetch("{{ base_url }}/v1/me", {
-  headers: { Authorization: `Bearer ${process.env.SVC_API_KEY}` },
-  signal: AbortSignal.timeout(10_000),
-});
-const me = await response.json();
+import { Client } from "emailvalidation";
+
+const { data: me } = await new Client().request("GET", "/v1/me");
 
 console.log("The key works. Plan:", me.plan);

@@ -1,17 +1,7 @@
-import json
-import os
-import urllib.request
+from emailvalidation import Client
 
-request = urllib.request.Request(
-    "{{ base_url }}/v1/validate",
-    data=json.dumps({"email": "possible_typo@sandbox.test"}).encode(),
-    headers={
-        "Authorization": "Bearer " + os.environ["SVC_API_KEY"],
-        "Content-Type": "application/json",
-    },
-)
-with urllib.request.urlopen(request, timeout=10) as response:
-    result = json.load(response)
+client = Client()  # Reads SVC_API_KEY and SVC_BASE_URL.
+result = client.validate("possible_typo@sandbox.test")
 
-print(result["verdict"], result["reason"])
-print("Did you mean", result["did_you_mean"] + "?")
+print(result.verdict, result.reason)
+print(f"Did you mean {result.did_you_mean}?")

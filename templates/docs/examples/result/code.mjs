@@ -1,16 +1,7 @@
-const api = "{{ base_url }}/v1";
-const headers = {
-  Authorization: `Bearer ${process.env.SVC_API_KEY}`,
-  "Content-Type": "application/json",
-};
+import { Client } from "emailvalidation";
 
-const response = await fetch(`${api}/validate`, {
-  method: "POST",
-  headers,
-  body: JSON.stringify({ email: "deliverable@sandbox.test" }),
-});
-const first = await response.json();
+const client = new Client();
+const first = await client.validate("deliverable@sandbox.test");
+const { data: again } = await client.request("GET", `/v1/validations/${first.id}`);
 
-const again = await fetch(`${api}/validations/${first.id}`, { headers });
-
-console.log((await again.json()).verdict);
+console.log(again.verdict);

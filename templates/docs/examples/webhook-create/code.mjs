@@ -1,19 +1,10 @@
-const response = await fetch("{{ base_url }}/v1/webhooks", {
-  method: "POST",
-  headers: {
-    Authorization: `Bearer ${process.env.SVC_API_KEY}`,
-    "Content-Type": "application/json",
-  },
-  body: JSON.stringify({
-    url: "https://hooks.shop.example/validation",
-    types: ["list.completed", "credits.low"],
-  }),
-  signal: AbortSignal.timeout(10_000),
-});
-if (!response.ok) {
-  throw new Error(await response.text());
-}
-const created = await response.json();
+import { Client } from "emailvalidation";
 
-const secret = created.secret; // Store it where your server reads it.
+const webhook = {
+  url: "https://hooks.shop.example/validation",
+  types: ["list.completed", "credits.low"],
+};
+const { data: created } = await new Client().request("POST", "/v1/webhooks", { json: webhook });
+
+const { secret } = created; // Store it where your server reads it.
 console.log("State:", created.state);
