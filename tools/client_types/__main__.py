@@ -3,16 +3,8 @@
 import os
 from pathlib import Path
 
-# The document has all fields only where mailbox checks are on.
-os.environ |= {"PROBE_MAILBOX_CHECKS": "on", "PROBE_DOMAIN": "probe.example.com"}
-os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
-os.environ.setdefault("PROBE_SENDER", "check@probe.example.com")
-
 import django
 
-django.setup()
-
-from apikeys.rest.reference import parse_document
 from tools.client_types.python import write_python
 from tools.client_types.typescript import write_typescript
 
@@ -21,9 +13,26 @@ FILES = {
     CLIENTS / "python/src/emailvalidation/types.py": write_python,
     CLIENTS / "typescript/src/types.ts": write_typescript,
 }
+# The document has all fields only where mailbox checks are on.
+SETTINGS = {
+    "DJANGO_SETTINGS_MODULE": "config.settings",
+    "PROBE_MAILBOX_CHECKS": "on",
+    "PROBE_DOMAIN": "probe.example.com",
+    "PROBE_SENDER": "check@probe.example.com",
+}
+
+
+def write_all() -> dict[Path, str]:
+    """Return the text of each file."""
+    os.environ |= SETTINGS
+    django.setup()
+    from apikeys.rest.reference import parse_document
+
+    document = parse_document()
+    return {file: write(document) for file, write in FILES.items()}
+
 
 if __name__ == "__main__":
-    document = parse_document()
-    for file, write in FILES.items():
+    for file, text in write_all().items():
         file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(write(document))
+        file.write_text(text)

@@ -4,12 +4,12 @@ from keyword import iskeyword
 
 from tools.client_types.schemas import Node, response_schemas, split_type
 
-_HEAD = '''"""The objects of responses, written by `python -m tools.client_types` from openapi.json."""
+_HEAD = '''"""The objects of responses. `python -m tools.client_types` writes this file."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Dict, List, Optional
+from typing import Any, Optional
 
 from emailvalidation._model import Model
 
@@ -40,7 +40,7 @@ def _annotation(schema: Node) -> str:
     text = name or _KINDS.get(kind, "")
     if kind == "array":
         items = _annotation(schema["items"])
-        text = f"List[{items}]"
+        text = f"list[{items}]"
     elif kind == "object" and not name:
-        text = "Dict[str, Any]"
+        text = "dict[str, Any]"
     return f"Optional[{text}]" if is_optional else text

@@ -4,7 +4,9 @@ import json
 
 from tools.client_types.schemas import Node, response_schemas, split_type
 
-_HEAD = "// The objects of responses, written by `python -m tools.client_types` from openapi.json.\n\n"
+_HEAD = (
+    "// The objects of responses, written by `python -m tools.client_types` from openapi.json.\n\n"
+)
 _KINDS = {
     "string": "string",
     "integer": "number",

@@ -11,8 +11,9 @@ import random
 import re
 import time
 import uuid
+from collections.abc import Generator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, BinaryIO, Dict, Generator, Mapping, Optional, Union
+from typing import Any, BinaryIO, Optional, Union
 from urllib.parse import urlencode
 
 from emailvalidation.errors import (
@@ -52,7 +53,7 @@ class Deadline:
 class Request:
     method: str
     path: str
-    headers: Dict[str, str] = field(default_factory=dict)
+    headers: dict[str, str] = field(default_factory=dict)
     body: Optional[bytes] = None
     deadline: Deadline = field(default_factory=lambda: Deadline(30))
     # Where a successful response's body is written, instead of keeping it in memory.
@@ -90,7 +91,8 @@ class Pause:
 
 
 Step = Union[Request, Pause]
-Call = Generator[Step, Optional[Response], Response]
+# A driver sends a request's response in, and nothing after a pause.
+Call = Generator[Step, Any, Response]
 
 
 def build_request(
@@ -138,12 +140,11 @@ def run_call(request: Request, deadline: Deadline) -> Call:
         tries += 1
         error: EmailValidationError
         try:
-            response = yield request
+            response: Response = yield request
         except ConnectionFailed as failure:
             error = failure
             wait = _backoff(tries) if request.is_repeatable else None
         else:
-            assert response is not None
             if response.status < 400:
                 return response
             error = error_from_response(response.status, response.headers, response.data)
@@ -169,12 +170,10 @@ def _seconds_to_wait(
 
 
 def _asked_wait(response: Response, error: EmailValidationError) -> float:
-    for value in (response.headers.get("retry-after"), error.details.get("retry_after")):
-        try:
-            return max(0.0, float(value))  # type: ignore[arg-type]
-        except (TypeError, ValueError):
-            continue
-    return 1.0
+    """Return the seconds that the response asks for, or 1 if a proxy's doesn't say."""
+    asked = error.details.get("retry_after") or response.headers.get("retry-after", "")
+    text = str(asked)
+    return float(text) if text.isdecimal() else 1.0
 
 
 def _backoff(tries: int) -> float:

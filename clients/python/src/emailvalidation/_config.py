@@ -3,7 +3,7 @@ from __future__ import annotations
 import os
 import re
 from dataclasses import dataclass, field
-from typing import Dict, Optional
+from typing import Optional
 from urllib.parse import urlsplit
 
 VERSION = "1.0.0"
@@ -27,7 +27,7 @@ class Config:
         url = (base_url or os.environ.get(URL_VARIABLE, "")).rstrip("/").removesuffix("/v1")
         if not key:
             raise ConfigurationError(
-                f"There is no API key. Create one under Settings → API Keys, and set {KEY_VARIABLE}."
+                f"The API key is missing. Create one in Settings → API Keys, and set {KEY_VARIABLE}."
             )
         if not _KEY.fullmatch(key):
             raise ConfigurationError(
@@ -49,7 +49,7 @@ class Config:
         return cls(url, key, timeout)
 
     @property
-    def headers(self) -> Dict[str, str]:
+    def headers(self) -> dict[str, str]:
         return {
             "Authorization": f"Bearer {self.api_key}",
             "User-Agent": f"emailvalidation-python/{VERSION}",

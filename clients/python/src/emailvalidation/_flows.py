@@ -4,27 +4,21 @@ from __future__ import annotations
 
 import re
 import time
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import (
     Any,
-    Dict,
-    Generator,
-    Iterable,
-    Iterator,
-    List,
-    Mapping,
     Optional,
-    Sequence,
     TypeVar,
 )
 
-from emailvalidation._calls import Deadline, Pause, Response, Step, build_request, run_call
+from emailvalidation._calls import Deadline, Pause, Step, build_request, run_call
 from emailvalidation.errors import EmailValidationError, InvalidRequestError
 from emailvalidation.types import BatchResult, Result
 
 T = TypeVar("T")
-Flow = Generator[Step, Optional[Response], T]
+Flow = Generator[Step, Any, T]
 
 BATCH_SIZE = 100
 BATCH_TIMEOUT = 120.0
@@ -48,7 +42,7 @@ class SignUpCheck:
     failure: Optional[EmailValidationError] = field(default=None, compare=False)
 
 
-def check_options(check: Optional[str], timeout_s: Optional[float]) -> Dict[str, Any]:
+def check_options(check: Optional[str], timeout_s: Optional[float]) -> dict[str, Any]:
     options = {"check": check, "timeout_s": timeout_s}
     return {name: value for name, value in options.items() if value is not None}
 
@@ -62,9 +56,7 @@ def validate(
 ) -> Flow[Result]:
     body = {"email": email, **check_options(check, timeout_s)}
     response = yield from run_call(
-        build_request(
-            "POST", "/v1/validate", json_body=body, idempotency_key=idempotency_key
-        ),
+        build_request("POST", "/v1/validate", json_body=body, idempotency_key=idempotency_key),
         deadline,
     )
     return Result.from_json(response.data)
@@ -91,9 +83,9 @@ class Pace:
 
 def validate_batch(
     emails: Sequence[str], check: Optional[str], timeout: float, pace: Pace
-) -> Flow[List[BatchResult]]:
+) -> Flow[list[BatchResult]]:
     """Validate up to 100 addresses, or in smaller parts if the rate limit is lower than that."""
-    results: List[BatchResult] = []
+    results: list[BatchResult] = []
     rest = list(emails)
     while rest:
         part = rest[: pace.size]
@@ -134,7 +126,7 @@ def refuse_at_once(email: str) -> Optional[SignUpCheck]:
     return SignUpCheck(accept=False, message=REFUSED)
 
 
-def chunks(emails: Iterable[str]) -> Iterator[List[str]]:
+def chunks(emails: Iterable[str]) -> Iterator[list[str]]:
     rest = iter(emails)
     while chunk := list(islice(rest, BATCH_SIZE)):
         yield chunk

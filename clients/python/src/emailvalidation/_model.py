@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import fields
-from functools import lru_cache
-from typing import Any, Callable, Dict, Mapping, Type, TypeVar, get_args, get_origin, get_type_hints
+from functools import cache
+from typing import Any, Callable, TypeVar, get_args, get_origin, get_type_hints
 
 T = TypeVar("T", bound="Model")
 
@@ -13,17 +14,18 @@ class Model:
     raw: Mapping[str, Any]
 
     @classmethod
-    def from_json(cls: Type[T], raw: Mapping[str, Any]) -> T:
-        values = {name: read(raw.get(key)) for name, key, read in _readers(cls)}
+    def from_json(cls: type[T], raw: Mapping[str, Any]) -> T:
+        kind: Any = cls
+        values = {name: read(raw.get(key)) for name, key, read in _readers(kind)}
         instance = cls(**values)
         object.__setattr__(instance, "raw", raw)
         return instance
 
 
-@lru_cache(maxsize=None)
-def _readers(cls: Type[Model]) -> "list[tuple[str, str, Callable[[Any], Any]]]":
-    hints: Dict[str, Any] = get_type_hints(cls)
-    names = [field.name for field in fields(cls)]  # type: ignore[arg-type]
+@cache
+def _readers(cls: Any) -> list[tuple[str, str, Callable[[Any], Any]]]:
+    hints: dict[str, Any] = get_type_hints(cls)
+    names = [field.name for field in fields(cls)]
     return [(name, name.rstrip("_"), _reader(hints[name])) for name in names]
 
 
@@ -35,5 +37,6 @@ def _reader(hint: Any) -> Callable[[Any], Any]:
         return lambda value: [read(one) for one in value or ()]
     for kind in (hint, *arguments):
         if isinstance(kind, type) and issubclass(kind, Model):
-            return lambda value, model=kind: None if value is None else model.from_json(value)
+            model: type[Model] = kind
+            return lambda value: None if value is None else model.from_json(value)
     return lambda value: value

@@ -9,7 +9,7 @@ import selectors
 import socket
 import ssl
 import threading
-from typing import Any, BinaryIO, List, Optional
+from typing import Any, BinaryIO, Optional
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
@@ -26,7 +26,7 @@ class Transport:
     def __init__(self, base_url: str) -> None:
         self._url = urlsplit(base_url)
         self._context = ssl.create_default_context() if self._url.scheme == "https" else None
-        self._idle: List[_Connection] = []
+        self._idle: list[_Connection] = []
         self._lock = threading.Lock()
         self._pid = os.getpid()
 
@@ -43,7 +43,9 @@ class Transport:
             connection.close()
             request.deadline.check()
             reason = str(error) or type(error).__name__
-            raise ConnectionFailed(f"The connection to {self._url.netloc} failed: {reason}") from error
+            raise ConnectionFailed(
+                f"The connection to {self._url.netloc} failed: {reason}"
+            ) from error
         except BaseException:
             connection.close()
             raise
@@ -110,7 +112,7 @@ class _Connection(http.client.HTTPConnection):
         if self._context:
             self.sock.settimeout(self.deadline.check())
             self.sock = self._context.wrap_socket(self.sock, server_hostname=self._server_name)
-        self.sock = _DeadlineSocket(self.sock, self)  # type: ignore[assignment]
+        self.sock = _DeadlineSocket(self.sock, self)
 
     def fileno(self) -> int:
         return self.sock.fileno()

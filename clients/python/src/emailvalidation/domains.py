@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Callable, List, Sequence, Tuple
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Callable
 
 from emailvalidation.errors import InvalidRequestError
 from emailvalidation.types import Domains as DomainLists
@@ -30,9 +31,7 @@ class Domains:
         """Add domains, and keep what other programs change at the same time."""
         return self._change(lambda lists: (lists.allowed, _add(lists.denied, domains)))
 
-    def _change(
-        self, change: Callable[[DomainLists], Tuple[List[str], List[str]]]
-    ) -> DomainLists:
+    def _change(self, change: Callable[[DomainLists], tuple[list[str], list[str]]]) -> DomainLists:
         while True:
             response = self._client.request("GET", "/v1/domains")
             allowed, denied = change(DomainLists.from_json(response.data))
@@ -48,5 +47,5 @@ class Domains:
                 return DomainLists.from_json(stored.data)
 
 
-def _add(listed: List[str], domains: Sequence[str]) -> List[str]:
+def _add(listed: list[str], domains: Sequence[str]) -> list[str]:
     return [*listed, *(domain for domain in domains if domain not in listed)]

@@ -5,7 +5,8 @@ Catch `EmailValidationError` for all of them.
 
 from __future__ import annotations
 
-from typing import Any, Dict, Mapping, Optional, Type
+from collections.abc import Mapping
+from typing import Any, Optional
 
 
 class EmailValidationError(Exception):
@@ -29,7 +30,7 @@ class EmailValidationError(Exception):
         self.code = code
         self.type = type
         self.param = param
-        self.details: Dict[str, Any] = dict(details or {})
+        self.details: dict[str, Any] = dict(details or {})
         self.request_id = request_id
         self.doc_url = doc_url
 
@@ -84,7 +85,7 @@ class DeadlineExceeded(EmailValidationError):
     """The call's time was over."""
 
 
-_BY_TYPE: Dict[str, Type[EmailValidationError]] = {
+_BY_TYPE: dict[str, type[EmailValidationError]] = {
     "authentication_error": AuthenticationError,
     "billing_error": BillingError,
     "permission_error": PermissionDeniedError,
@@ -98,10 +99,13 @@ _BY_TYPE: Dict[str, Type[EmailValidationError]] = {
 
 def error_from_response(status: int, headers: Mapping[str, str], body: Any) -> EmailValidationError:
     """Return the API's error, or one for a proxy's response in another format."""
+    kind: type[EmailValidationError]
     error = body.get("error") if isinstance(body, dict) else None
     if not isinstance(error, dict):
-        kind = RateLimitError if status == 429 else ServerError if status >= 500 else None
-        return (kind or EmailValidationError)(
+        kind = EmailValidationError
+        if status == 429 or status >= 500:
+            kind = RateLimitError if status == 429 else ServerError
+        return kind(
             f"The response had the status {status} and wasn't from the API. "
             "A proxy may have sent it: check the base URL.",
             status=status,

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Iterator, Optional
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Optional
 
+from emailvalidation._calls import Query
 from emailvalidation.types import Event
 
 if TYPE_CHECKING:
@@ -28,7 +30,7 @@ class Events:
         With `follow`, it waits for new ones and doesn't end. Several types: separated by commas.
         """
         while True:
-            query = {"after": after, "limit": 100, "type": type}
+            query: Query = {"after": after, "limit": 100, "type": type}
             page = self._client.request("GET", "/v1/events", query=query).data
             for raw in page["data"]:
                 yield Event.from_json(raw)

@@ -7,6 +7,7 @@ import os
 import tempfile
 import time
 from base64 import b64encode
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import (
@@ -14,11 +15,7 @@ from typing import (
     Any,
     BinaryIO,
     Callable,
-    Dict,
-    Iterable,
-    Iterator,
     Optional,
-    Sequence,
     Union,
 )
 
@@ -90,7 +87,10 @@ class Lists:
         return uploaded
 
     def upload(
-        self, list_id: str, path: Union[str, "os.PathLike[str]"], *,
+        self,
+        list_id: str,
+        path: Union[str, os.PathLike[str]],
+        *,
         on_progress: Optional[Progress] = None,
     ) -> AddressList:
         """Send the parts of a file that aren't stored yet, and have them read.
@@ -172,7 +172,9 @@ class Lists:
             if _has_reached(current, until):
                 return current
             if end is not None and time.monotonic() >= end:
-                raise DeadlineExceeded(f"The list {list_id} is {current.state} after {timeout:g} s.")
+                raise DeadlineExceeded(
+                    f"The list {list_id} is {current.state} after {timeout:g} s."
+                )
             if current.state not in _RUNNING:
                 time.sleep(1)
 
@@ -216,7 +218,7 @@ class Lists:
     def download(
         self,
         address_list: Union[AddressList, str],
-        to: Union[str, "os.PathLike[str]"],
+        to: Union[str, os.PathLike[str]],
         *,
         format: str = "csv",
         filter: str = "all",
@@ -250,8 +252,8 @@ class Lists:
             raise
         return target
 
-    def _stored_parts(self, list_id: str) -> Dict[int, str]:
-        stored: Dict[int, str] = {}
+    def _stored_parts(self, list_id: str) -> dict[int, str]:
+        stored: dict[int, str] = {}
         after: Optional[int] = None
         while True:
             query = {"limit": 1000, "starting_after": after}
@@ -262,7 +264,7 @@ class Lists:
             after = page["data"][-1]["number"]
 
     def _post(
-        self, path: str, body: Optional[Dict[str, Any]] = None, key: Optional[str] = None
+        self, path: str, body: Optional[dict[str, Any]] = None, key: Optional[str] = None
     ) -> AddressList:
         response = self._client.request(
             "POST", f"/v1/lists{path}", json=body, idempotency_key=key, timeout=120
@@ -274,7 +276,7 @@ def _id(address_list: Union[AddressList, str]) -> str:
     return address_list if isinstance(address_list, str) else address_list.id
 
 
-def _given(options: Dict[str, Any], **more: Any) -> Dict[str, Any]:
+def _given(options: dict[str, Any], **more: Any) -> dict[str, Any]:
     return {name: value for name, value in {**options, **more}.items() if value is not None}
 
 

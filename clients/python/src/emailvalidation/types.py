@@ -1,9 +1,9 @@
-"""The objects of responses, written by `python -m tools.client_types` from openapi.json."""
+"""The objects of responses. `python -m tools.client_types` writes them from openapi.json."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Dict, List, Optional
+from typing import Any, Optional
 
 from emailvalidation._model import Model
 
@@ -55,7 +55,7 @@ class Mx(Model):
     fallback: Optional[str]
     gateway: Optional[bool]
     ipv4: Optional[bool]
-    records: List[MxRecord]
+    records: list[MxRecord]
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,7 @@ class Result(Model):
     canonical: Optional[str]
     verdict: str
     reason: str
-    reasons: List[str]
+    reasons: list[str]
     score: Optional[int]
     evidence: str
     safe_to_send: Optional[bool]
@@ -137,7 +137,7 @@ class BatchResult(Model):
     canonical: Optional[str]
     verdict: str
     reason: str
-    reasons: List[str]
+    reasons: list[str]
     score: Optional[int]
     evidence: str
     safe_to_send: Optional[bool]
@@ -176,7 +176,7 @@ class BatchSummary(Model):
 class Batch(Model):
     id: str
     created_at: str
-    results: List[BatchResult]
+    results: list[BatchResult]
     summary: BatchSummary
     duration_ms: int
     credits: ResultCredits
@@ -244,7 +244,7 @@ class AddressList(Model):
     counts: Optional[ListCounts]
     progress: ListProgress
     verdicts: ListVerdicts
-    reasons: Dict[str, Any]
+    reasons: dict[str, Any]
     safe_to_send: int
     credits: ListCredits
     bytes: int
@@ -253,7 +253,7 @@ class AddressList(Model):
     check: str
     dedupe: str
     recheck_unknown: bool
-    metadata: Dict[str, Any]
+    metadata: dict[str, Any]
     created_at: str
     started_at: Optional[str]
     results_at: Optional[str]
@@ -263,7 +263,7 @@ class AddressList(Model):
 
 @dataclass(frozen=True)
 class AddressListPage(Model):
-    data: List[AddressList]
+    data: list[AddressList]
     has_more: bool
     next: Optional[str]
 
@@ -292,7 +292,7 @@ class PreviewShares(Model):
     disposable: float
     free_provider: float
     role_account: float
-    top_domains: List[DomainShare]
+    top_domains: list[DomainShare]
 
 
 @dataclass(frozen=True)
@@ -315,11 +315,11 @@ class ListPreview(Model):
     encoding: str
     encoding_confidence: str
     delimiter: Optional[str]
-    header: Optional[List[str]]
-    first_rows: List[List[str]]
+    header: Optional[list[str]]
+    first_rows: list[list[str]]
     column: Optional[int]
     guessed_column: Optional[int]
-    columns: List[PreviewColumn]
+    columns: list[PreviewColumn]
     counts: ListCounts
     extractable: int
     shares: Optional[PreviewShares]
@@ -350,7 +350,7 @@ class ListResult(Model):
     canonical: Optional[str]
     verdict: str
     reason: str
-    reasons: List[str]
+    reasons: list[str]
     score: Optional[int]
     evidence: str
     safe_to_send: Optional[bool]
@@ -382,7 +382,7 @@ class ListRow(Model):
 
 @dataclass(frozen=True)
 class ListResults(Model):
-    data: List[ListRow]
+    data: list[ListRow]
     has_more: bool
     next: Optional[int]
     state: str
@@ -397,19 +397,19 @@ class ListPart(Model):
 
 @dataclass(frozen=True)
 class ListPartPage(Model):
-    data: List[ListPart]
+    data: list[ListPart]
     has_more: bool
 
 
 @dataclass(frozen=True)
 class Domains(Model):
-    allowed: List[str]
-    denied: List[str]
+    allowed: list[str]
+    denied: list[str]
 
 
 @dataclass(frozen=True)
 class EventPage(Model):
-    data: List[Event]
+    data: list[Event]
     has_more: bool
     next: Optional[str]
 
@@ -418,7 +418,7 @@ class EventPage(Model):
 class Webhook(Model):
     id: str
     url: str
-    types: Optional[List[str]]
+    types: Optional[list[str]]
     description: str
     state: str
     disabled_reason: Optional[str]
@@ -428,14 +428,14 @@ class Webhook(Model):
 
 @dataclass(frozen=True)
 class WebhookList(Model):
-    data: List[Webhook]
+    data: list[Webhook]
 
 
 @dataclass(frozen=True)
 class WebhookSecret(Model):
     id: str
     url: str
-    types: Optional[List[str]]
+    types: Optional[list[str]]
     description: str
     state: str
     disabled_reason: Optional[str]
@@ -471,12 +471,12 @@ class Delivery(Model):
     type: str
     state: str
     next_attempt_at: Optional[str]
-    attempts: List[Attempt]
+    attempts: list[Attempt]
 
 
 @dataclass(frozen=True)
 class DeliveryPage(Model):
-    data: List[Delivery]
+    data: list[Delivery]
     has_more: bool
     next: Optional[str]
 
@@ -526,7 +526,7 @@ class UsageDay(Model):
 class Usage(Model):
     from_: str
     to: str
-    days: List[UsageDay]
+    days: list[UsageDay]
 
 
 @dataclass(frozen=True)
@@ -540,7 +540,7 @@ class MeKey(Model):
     id: str
     name: str
     display: str
-    scopes: Optional[List[str]]
+    scopes: Optional[list[str]]
     expires_at: Optional[str]
 
 
@@ -558,4 +558,4 @@ class Event(Model):
     type: str
     timestamp: str
     account_id: str
-    data: Dict[str, Any]
+    data: dict[str, Any]

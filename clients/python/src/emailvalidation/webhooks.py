@@ -7,7 +7,8 @@ import hmac
 import json
 import time
 from base64 import b64decode, b64encode
-from typing import Mapping, Union
+from collections.abc import Mapping
+from typing import Union
 
 from emailvalidation.types import Event
 
@@ -56,14 +57,14 @@ def sign(message_id: str, timestamp: int, body: bytes, secret: str) -> str:
     return f"v1,{b64encode(hmac.new(key, signed, hashlib.sha256).digest()).decode()}"
 
 
-def _is_signed_by_secret(signed: bytes, signatures: "list[str]", secret: str) -> bool:
+def _is_signed_by_secret(signed: bytes, signatures: list[str], secret: str) -> bool:
     key = b64decode(secret.removeprefix("whsec_"))
     expected = "v1," + b64encode(hmac.new(key, signed, hashlib.sha256).digest()).decode()
     # Compares all of them, so that the time says nothing.
-    return any([hmac.compare_digest(one.encode(), expected.encode()) for one in signatures])
+    return any(hmac.compare_digest(one.encode(), expected.encode()) for one in signatures)
 
 
-def _is_signed_by_key(signed: bytes, signatures: "list[str]", public_key: str) -> bool:
+def _is_signed_by_key(signed: bytes, signatures: list[str], public_key: str) -> bool:
     try:
         from cryptography.exceptions import InvalidSignature as WrongSignature
         from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
