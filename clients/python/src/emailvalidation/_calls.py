@@ -26,6 +26,9 @@ from emailvalidation.errors import (
 # Only these operations know idempotency keys. Repeating another POST could do its work twice.
 _REPEATABLE_POST = re.compile(r"/v1/(validate(/batch)?|mcp|lists(/[^/]+/(start|rerun))?)/?$")
 _LONGEST_PAUSE = 8.0
+_SHORTEST_TRY = 5.0
+# Errors that are worth one more try.
+_ONCE = (500, 502, 504)
 
 Query = Mapping[str, Union[str, int, bool, None]]
 
@@ -40,6 +43,10 @@ class Deadline:
     @property
     def left(self) -> float:
         return self._end - time.monotonic()
+
+    def for_one_try(self) -> Deadline:
+        """Return the time of one try, which leaves some for another if the API doesn't respond."""
+        return Deadline(min(self.left, max(_SHORTEST_TRY, self.seconds * 0.4)))
 
     def check(self) -> float:
         """Return the seconds that are left, if any."""
@@ -127,12 +134,12 @@ def _to_text(value: Union[str, int, bool, None]) -> str:
 def run_call(request: Request, deadline: Deadline) -> Call:
     """Yield what to do next, until there is a successful response or nothing more to try.
 
-    A driver answers a request with its response, or throws `ConnectionFailed` in.
+    A driver answers a request with its response, or throws in why there is none.
     """
-    request.deadline = deadline
-    tries = 0
+    tries = server_errors = 0
     while True:
         deadline.check()
+        request.deadline = deadline.for_one_try() if request.is_repeatable else deadline
         if request.to is not None:
             # Without what an earlier try has written.
             request.to.seek(0)
@@ -141,21 +148,23 @@ def run_call(request: Request, deadline: Deadline) -> Call:
         error: EmailValidationError
         try:
             response: Response = yield request
-        except ConnectionFailed as failure:
+        except (ConnectionFailed, DeadlineExceeded) as failure:
+            deadline.check()
             error = failure
             wait = _backoff(tries) if request.is_repeatable else None
         else:
             if response.status < 400:
                 return response
             error = error_from_response(response.status, response.headers, response.data)
-            wait = _seconds_to_wait(request, response, error, tries)
+            server_errors += response.status in _ONCE
+            wait = _seconds_to_wait(request, response, error, server_errors)
         if wait is None or wait >= deadline.left:
             raise error
         yield Pause(wait)
 
 
 def _seconds_to_wait(
-    request: Request, response: Response, error: EmailValidationError, tries: int
+    request: Request, response: Response, error: EmailValidationError, server_errors: int
 ) -> Optional[float]:
     """Return None if another try would get the same response, or could do something twice."""
     status = response.status
@@ -164,8 +173,8 @@ def _seconds_to_wait(
         return _asked_wait(response, error) + random.uniform(0, 0.5)
     if status == 503 and (request.is_repeatable or error.details.get("charged") is False):
         return _asked_wait(response, error) + random.uniform(0, 0.5)
-    if status in (500, 502, 504) and tries == 1 and request.is_repeatable:
-        return _backoff(tries)
+    if status in _ONCE and server_errors == 1 and request.is_repeatable:
+        return _backoff(1)
     return None
 
 
