@@ -13,7 +13,7 @@ export UV_PYTHON_DOWNLOADS := never
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help serve test sqlite postgresql proofs faults fuzz setup bench accuracy check lint types style lock browser nginx image buildah promtool pgbouncer
+.PHONY: help serve test sqlite postgresql proofs faults fuzz setup bench accuracy check lint types style lock clients python-client browser nginx image buildah promtool pgbouncer
 
 help: ## list all targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -43,6 +43,15 @@ faults: .venv/.development nginx pgbouncer buildah ## run the slowest tests: kil
 
 image: .venv/.development nginx buildah ## build the container image without Docker, run it, upgrade to it, print its size, memory and start time
 	$(PYTEST) -s -m "" tests/operations/test_container_files.py tests/operations/test_image.py
+
+clients: python-client ## build the clients, test what was built, and put it into static/clients for customers
+
+# Python imports a wheel as it is.
+python-client: .venv/.development
+	@rm -rf clients/python/dist static/clients/*.whl
+	$(BIN)/uv build -q --out-dir clients/python/dist clients/python
+	@mkdir -p static/clients && cp clients/python/dist/*.whl static/clients/
+	$(PYTEST) -m "not proof" -o pythonpath="$$(echo clients/python/dist/*.whl)" tests/clients/python
 
 fuzz: .venv/.development ## run the product against random input, FUZZ_SECONDS (30) for each target on two cores; PostgreSQL
 	FUZZ_SECONDS=$${FUZZ_SECONDS:-30} $(BIN)/python -m tests.servers.postgres \

@@ -28,7 +28,12 @@ class FaultProxy:
     upstream: str
     rate: float
     random: random.Random
+    kinds: tuple[str, ...] = FAULTS
+    # The faults that are left, if they are counted.
+    most: int | None = None
     url: str = ""
+    # The calls that arrived, with their method.
+    paths: list[tuple[str, str]] = field(default_factory=list)
     faults: Counter[str] = field(default_factory=Counter)
     # The calls that the storm still refuses.
     storm: int = 0
@@ -40,8 +45,9 @@ class FaultProxy:
             if self.storm:
                 self.storm -= 1
                 fault = "storm"
-            elif self.random.random() < self.rate:
-                fault = self.random.choice(FAULTS)
+            elif self.most != 0 and self.random.random() < self.rate:
+                fault = self.random.choice(self.kinds)
+                self.most = None if self.most is None else self.most - 1
                 self.storm = STORM_CALLS if fault == "storm" else 0
             else:
                 return ""
@@ -76,6 +82,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _answer(self) -> None:
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        self.server.proxy.paths.append((self.command, self.path))
         fault = self.server.proxy.choose_fault()
         if fault == "reset":
             self.close_connection = True

@@ -52,8 +52,12 @@ class Deadline:
         """Return the seconds that are left, if any."""
         left = self.left
         if left <= 0:
-            raise DeadlineExceeded(f"The call wasn't finished within {self.seconds:g} seconds.")
+            raise self.exceeded
         return left
+
+    @property
+    def exceeded(self) -> DeadlineExceeded:
+        return DeadlineExceeded(f"The call wasn't finished within {self.seconds:.3g} seconds.")
 
 
 @dataclass

@@ -27,7 +27,7 @@ class Config:
         url = (base_url or os.environ.get(URL_VARIABLE, "")).rstrip("/").removesuffix("/v1")
         if not key:
             raise ConfigurationError(
-                f"The API key is missing. Create one in Settings → API Keys, and set {KEY_VARIABLE}."
+                f"The API key is missing. Create one under Settings, and set {KEY_VARIABLE}."
             )
         if not _KEY.fullmatch(key):
             raise ConfigurationError(

@@ -9,6 +9,7 @@ import selectors
 import socket
 import ssl
 import threading
+import weakref
 from typing import Any, BinaryIO, Optional
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
@@ -29,6 +30,8 @@ class Transport:
         self._idle: list[_Connection] = []
         self._lock = threading.Lock()
         self._pid = os.getpid()
+        # Clients that nobody closes don't leave their connections open.
+        weakref.finalize(self, _close_all, self._idle)
 
     def send(self, request: Request) -> Response:
         connection = self._take() or self._new_connection()
@@ -57,16 +60,15 @@ class Transport:
 
     def close(self) -> None:
         with self._lock:
-            idle, self._idle = self._idle, []
-        for connection in idle:
-            connection.close()
+            _close_all(self._idle)
 
     def _take(self) -> Optional[_Connection]:
         """Return an idle connection that the server hasn't closed."""
         with self._lock:
             if self._pid != os.getpid():
                 # After a fork, the connections belong to the parent.
-                self._pid, self._idle = os.getpid(), []
+                self._pid = os.getpid()
+                _close_all(self._idle)
             while self._idle:
                 connection = self._idle.pop()
                 if not _has_data(connection):
@@ -152,6 +154,11 @@ class _Reader(io.RawIOBase):
 
     def readinto(self, buffer: Any) -> int:
         return self._sock.recv_into(buffer)
+
+
+def _close_all(connections: list[_Connection]) -> None:
+    while connections:
+        connections.pop().close()
 
 
 def _has_data(connection: _Connection) -> bool:

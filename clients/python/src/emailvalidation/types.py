@@ -1,4 +1,4 @@
-"""The objects of responses. `python -m tools.client_types` writes them from openapi.json."""
+"""The objects of responses. `python -m tools.client_types` writes this file."""
 
 from __future__ import annotations
 
