@@ -9,7 +9,7 @@ import random
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -105,7 +105,7 @@ class _Handler(BaseHTTPRequestHandler):
             details = {"retry_after": 1, "charged": False}
             self._refuse(503, "api_error", "service_unavailable", details)
 
-    def _refuse(self, status: int, kind: str, code: str, details: dict[str, object]) -> None:
+    def _refuse(self, status: int, kind: str, code: str, details: Mapping[str, object]) -> None:
         error = {"type": kind, "code": code, "message": "A fault.", "details": details}
         headers = {"Content-Type": "application/json"}
         if status == 429:
