@@ -191,7 +191,7 @@ async function sendOnce(
   const response = await fetch(url, { ...init, signal: AbortSignal.any(signals) });
   const text = await response.text();
   const isJson = response.headers.get("content-type")?.startsWith("application/json");
-  const data: unknown = isJson ? JSON.parse(text) : null;
+  const data: unknown = isJson && text ? JSON.parse(text) : null;
   return { status: response.status, headers: response.headers, data };
 }
 

@@ -54,7 +54,10 @@ export class Client {
   }
 
   async validate(email: string, options: ValidateOptions = {}): Promise<Result> {
-    const { check, timeout_s, ...rest } = options;
+    const { check, timeout_s, ...given } = options;
+    // A mailbox check needs enough time for one try of `timeout_s`.
+    const needed = check === "mailbox" ? { timeout: 30_000 + 2_500 * (timeout_s ?? 10) } : {};
+    const rest = { ...needed, ...given };
     // JSON leaves out what is undefined.
     const json = { email, check, timeout_s };
     return (await call(this.#config, "POST", "/v1/validate", { ...rest, json })).data;

@@ -112,7 +112,9 @@ export class Lists {
 
   /** Returns the list, or waits up to 20 seconds for another state. */
   async get(id: string, { wait }: { wait?: number } = {}): Promise<AddressList> {
-    return (await this.#call("GET", `/${id}`, { query: { wait } })).data;
+    // One try must be longer than the wait.
+    const timeout = wait === undefined ? undefined : (wait + 60) * 1000;
+    return (await this.#call("GET", `/${id}`, { query: { wait }, timeout })).data;
   }
 
   /** Yields all lists, the newest first. */

@@ -15,7 +15,7 @@ import {
   DeadlineExceeded,
   EmailValidationError,
   ListFailed,
-  RateLimitError,
+  ServerError,
 } from "emailvalidation";
 
 const client = new Client();
@@ -31,7 +31,7 @@ test("every verdict and reason of the sandbox is read", async () => {
 
 test("every error of the sandbox is an exception with its facts", async () => {
   for (const [code, status] of Object.entries(JSON.parse(process.env.SANDBOX_ERRORS))) {
-    const error = await client.validate(`${code}@sandbox.test`, { timeout: 900 }).catch((e) => e);
+    const error = await client.validate(`${code}@sandbox.test`, { timeout: 4_000 }).catch((e) => e);
     assert.ok(error instanceof EmailValidationError, code);
     assert.deepEqual([error.code, error.status], [code, status]);
     assert.ok(error.docUrl.endsWith(`#${code}`));
@@ -89,8 +89,8 @@ test("the sign-up check never says whether a mailbox exists", async () => {
 test("the sign-up check accepts what it cannot check", async () => {
   for (const code of ["insufficient_credits", "rate_limit_exceeded", "invalid_api_key"]) {
     const failures = [];
-    const onFailure = (error) => failures.push(error.code);
-    const check = await client.signUpCheck(`${code}@sandbox.test`, { onFailure });
+    const options = { timeout: 10_000, onFailure: (error) => failures.push(error.code) };
+    const check = await client.signUpCheck(`${code}@sandbox.test`, options);
     assert.equal(check.accept, true);
     assert.deepEqual(failures, [code]);
   }
@@ -158,10 +158,9 @@ test("own domains are added to those that are there", async () => {
 });
 
 test("a wait that is longer than the deadline is not started", async () => {
-  const start = performance.now();
-  const call = client.validate("rate_limit_exceeded@sandbox.test", { timeout: 500 });
-  await assert.rejects(call, RateLimitError);
-  assert.ok(performance.now() - start < 500);
+  const error = await client.validate("service_unavailable@sandbox.test", { timeout: 4_000 }).catch((e) => e);
+  assert.ok(error instanceof ServerError);
+  assert.equal(error.details.retry_after, 5);
 });
 
 test("a signal ends a call, with its own reason", async () => {

@@ -1,21 +1,25 @@
 """The official Python SDK as a client of POST /v1/mcp."""
 
 import asyncio
+import os
+import sys
 from collections.abc import Iterator
 from typing import Any
 
 import httpx2
 import pytest
 from mcp.client.client import Client
+from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
 
 from tests.servers.books import fetch_number
 from tests.servers.keys import make_key
-from tests.servers.product import Product, product
+from tests.servers.product import ROOT, Product, product
 
 pytestmark = pytest.mark.process
 
 CHARGED = "SELECT SUM(credits) FROM credits_usehour"
+MODES = ["auto", "legacy"]
 TOOLS = ["validate_email", "validate_emails", "get_credits", "get_list", "clean_list"]
 
 
@@ -52,7 +56,25 @@ async def use_tools(client: Any, site: Product) -> None:
     raise AssertionError(followed)
 
 
-@pytest.mark.parametrize("mode", ["auto", "legacy"])
+@pytest.mark.parametrize("mode", MODES)
+def test_tools_work_through_the_command_line(site: Product, mode: Any) -> None:
+    env = {
+        "PATH": os.environ["PATH"],
+        "PYTHONPATH": str(ROOT / "clients" / "python" / "src"),
+        "SVC_API_KEY": make_key(site, f"{mode}@stdio.example"),
+        "SVC_BASE_URL": site.url,
+    }
+    arguments = ["-m", "emailvalidation.cli", "mcp"]
+    server = StdioServerParameters(command=sys.executable, args=arguments, env=env)
+
+    async def run() -> None:
+        async with Client(stdio_client(server), mode=mode) as client:
+            await use_tools(client, site)
+
+    asyncio.run(run())
+
+
+@pytest.mark.parametrize("mode", MODES)
 def test_tools_work_over_http(site: Product, mode: Any) -> None:
     async def run() -> None:
         headers = {"Authorization": f"Bearer {make_key(site, f'{mode}@sdk.example')}"}

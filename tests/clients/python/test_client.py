@@ -69,7 +69,7 @@ def test_every_verdict_and_reason_of_the_sandbox_is_read(client: Client) -> None
 def test_every_error_of_the_sandbox_is_an_exception_of_its_type(client: Client, code: str) -> None:
     with pytest.raises(EmailValidationError) as caught:
         # Not retried: a longer wait than the deadline, or the second error of its kind.
-        client.validate(f"{code}@sandbox.test", timeout=0.9)
+        client.validate(f"{code}@sandbox.test", timeout=4)
     error = caught.value
     assert (error.code, error.status) == (code, REFUSALS[code].status)
     assert type(error).__name__.lower().startswith(error.type.partition("_")[0][:6]) or (
@@ -122,7 +122,7 @@ def test_sign_up_check_never_says_whether_a_mailbox_exists(client: Client) -> No
 )
 def test_sign_up_check_accepts_what_it_cannot_check(client: Client, code: str) -> None:
     failures: list[EmailValidationError] = []
-    check = client.sign_up_check(f"{code}@sandbox.test", on_failure=failures.append)
+    check = client.sign_up_check(f"{code}@sandbox.test", timeout=10, on_failure=failures.append)
     assert check.accept
     assert [failure.code for failure in failures] == [code]
 
@@ -236,12 +236,14 @@ def test_own_domains_are_added_to_those_that_are_there(client: Client) -> None:
     assert set(stored.denied) == {"spam.example", "junk.example"}
 
 
-def test_wait_that_is_longer_than_the_deadline_is_not_started(client: Client) -> None:
-    start = time.monotonic()
+def test_wait_that_is_longer_than_the_deadline_is_not_started(
+    failing: FaultProxy, key: str
+) -> None:
+    failing.rate, failing.kinds = 1, ("storm",)
     with pytest.raises(RateLimitError) as caught:
-        client.validate("rate_limit_exceeded@sandbox.test", timeout=0.5)
-    assert caught.value.retry_after >= 1
-    assert time.monotonic() - start < 0.5
+        Client(key, failing.url).validate("a@sandbox.test", timeout=0.9)
+    assert caught.value.retry_after == 1
+    assert len(failing.paths) == 1
 
 
 def test_request_that_could_work_twice_is_not_sent_again(failing: FaultProxy, key: str) -> None:

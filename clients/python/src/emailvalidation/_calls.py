@@ -88,7 +88,8 @@ class Response:
     @classmethod
     def read(cls, status: int, headers: Mapping[str, str], body: bytes) -> Response:
         """Parse the body. JSON that is cut off is a failed connection, and worth a retry."""
-        if headers.get("content-type", "").partition(";")[0].strip() != "application/json":
+        media_type = headers.get("content-type", "").partition(";")[0].strip()
+        if media_type != "application/json" or not body:
             return cls(status, headers, body)
         try:
             return cls(status, headers, body, json.loads(body))

@@ -24,6 +24,8 @@ BATCH_SIZE = 100
 BATCH_TIMEOUT = 120.0
 SIGN_UP_TIMEOUT = 3.0
 MAX_EMAIL_LENGTH = 320
+# The API's own, in seconds.
+MAILBOX_TIMEOUT = 10
 REFUSED = "Please enter an email address that can receive mail."
 # As in `"account";r=57;t=12`: the requests and the seconds that are left.
 _RATE_LIMIT = re.compile(r";\s*r=(\d+);\s*t=(\d+)")
@@ -45,6 +47,15 @@ class SignUpCheck:
 def check_options(check: Optional[str], timeout_s: Optional[float]) -> dict[str, Any]:
     options = {"check": check, "timeout_s": timeout_s}
     return {name: value for name, value in options.items() if value is not None}
+
+
+def time_for(
+    check: Optional[str], timeout_s: Optional[float], timeout: Optional[float]
+) -> Optional[float]:
+    """Return the time of a call: a mailbox check needs enough for one try of `timeout_s`."""
+    if timeout is not None or check != "mailbox":
+        return timeout
+    return 30 + 2.5 * (timeout_s or MAILBOX_TIMEOUT)
 
 
 def validate(

@@ -66,7 +66,7 @@ class AsyncClient:
         idempotency_key: Optional[str] = None,
     ) -> Result:
         """Validate one address. `check="mailbox"` also asks its mail server, for `timeout_s`."""
-        deadline = self._deadline(timeout)
+        deadline = self._deadline(_flows.time_for(check, timeout_s, timeout))
         return await self._run(_flows.validate(deadline, email, check, timeout_s, idempotency_key))
 
     async def sign_up_check(

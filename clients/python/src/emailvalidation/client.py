@@ -70,7 +70,7 @@ class Client:
         idempotency_key: Optional[str] = None,
     ) -> Result:
         """Validate one address. `check="mailbox"` also asks its mail server, for `timeout_s`."""
-        deadline = self.deadline(timeout)
+        deadline = self.deadline(_flows.time_for(check, timeout_s, timeout))
         return self.run(_flows.validate(deadline, email, check, timeout_s, idempotency_key))
 
     def sign_up_check(

@@ -132,7 +132,11 @@ class Lists:
 
     def get(self, list_id: str, *, wait: Optional[int] = None) -> AddressList:
         """Return the list, or wait up to 20 seconds for another state."""
-        response = self._client.request("GET", f"/v1/lists/{list_id}", query={"wait": wait})
+        # One try must be longer than the wait.
+        timeout = None if wait is None else wait + 60
+        response = self._client.request(
+            "GET", f"/v1/lists/{list_id}", query={"wait": wait}, timeout=timeout
+        )
         return AddressList.from_json(response.data)
 
     def all(self, *, state: Optional[str] = None) -> Iterator[AddressList]:
