@@ -78,7 +78,7 @@ def test_tools_work_through_the_command_line(site: Product, mode: Any) -> None:
 def test_tools_work_over_http(site: Product, mode: Any) -> None:
     async def run() -> None:
         headers = {"Authorization": f"Bearer {make_key(site, f'{mode}@sdk.example')}"}
-        async with httpx2.AsyncClient(headers=headers) as http:
+        async with httpx2.AsyncClient(headers=headers, timeout=60) as http:
             transport = streamable_http_client(f"{site.url}/v1/mcp", http_client=http)
             async with Client(transport, mode=mode) as client:
                 await use_tools(client, site)
