@@ -13,7 +13,7 @@ export UV_PYTHON_DOWNLOADS := never
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help serve test sqlite postgresql proofs faults fuzz setup bench accuracy check lint types style lock browser nginx image buildah promtool pgbouncer
+.PHONY: help serve test sqlite postgresql proofs faults fuzz setup bench accuracy check lint types style lock clients python-client typescript-client node browser nginx image buildah promtool pgbouncer
 
 help: ## list all targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -23,7 +23,7 @@ serve: .venv/.product ## set everything up and serve the product on http://127.0
 
 # The tests on SQLite wait for browsers and processes; those on PostgreSQL compute in the meantime.
 # Each worker takes seconds to start. With one for PostgreSQL, both runs end at about the same time.
-test: .venv/.development browser promtool ## set everything up and run every quick test: SQLite, PostgreSQL, Redis, browser
+test: .venv/.development browser promtool node ## set everything up and run every quick test: SQLite, PostgreSQL, Redis, browser
 	@$(MAKE) --no-print-directory -j 2 sqlite postgresql
 
 sqlite:
@@ -43,6 +43,20 @@ faults: .venv/.development nginx pgbouncer buildah ## run the slowest tests: kil
 
 image: .venv/.development nginx buildah ## build the container image without Docker, run it, upgrade to it, print its size, memory and start time
 	$(PYTEST) -s -m "" tests/operations/test_container_files.py tests/operations/test_image.py
+
+clients: python-client typescript-client ## build the clients, test what was built, and put it into static/clients for customers
+
+# Python imports a wheel as it is.
+python-client: .venv/.development
+	@rm -rf clients/python/dist static/clients/*.whl
+	$(BIN)/uv build -q --out-dir clients/python/dist clients/python
+	@mkdir -p static/clients && cp clients/python/dist/*.whl static/clients/
+	$(PYTEST) -m "not proof" -o pythonpath="$$(echo clients/python/dist/*.whl)" tests/clients/python
+
+typescript-client: .venv/.development node
+	@rm -f static/clients/*.tgz
+	cd clients/typescript && npm ci --ignore-scripts --no-audit --no-fund && npm run build && npm pack --pack-destination ../../static/clients
+	$(PYTEST) -m "not proof" tests/clients/typescript
 
 fuzz: .venv/.development ## run the product against random input, FUZZ_SECONDS (30) for each target on two cores; PostgreSQL
 	FUZZ_SECONDS=$${FUZZ_SECONDS:-30} $(BIN)/python -m tests.servers.postgres \
@@ -107,6 +121,11 @@ promtool: .venv/bin/uv ## download promtool for the tests of the alerts, if it i
 		&& dpkg-deb --fsys-tarfile prometheus_*.deb | tar -xO ./usr/bin/promtool >promtool \
 		&& install promtool $(CURDIR)/$(BIN)/promtool && rm -r "$$PWD"; } \
 		|| echo "promtool is missing, so the alerts are not tested."
+
+node: ## install Node.js for the TypeScript client, if it is missing and apt may install it
+	@{ command -v node && command -v npm; } >/dev/null || { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null \
+		&& echo "Installing Node.js for the TypeScript client…" \
+		&& apt-get update -qq && apt-get install -y -qq nodejs npm >/dev/null; } || true
 
 pgbouncer: ## install PgBouncer for its tests, if it is missing and apt may install it
 	@command -v pgbouncer >/dev/null || { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null \

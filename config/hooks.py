@@ -122,6 +122,16 @@ EVENT_TYPES: list[str] = [
     "accounts.events.declared.WEBHOOK_TEST",
 ]
 
+# --- The tools of POST /v1/mcp, in their order ----------------------------------------------------
+
+MCP_TOOLS: list[str] = [
+    "validation.mcp_tools.VALIDATE_EMAIL",
+    "validation.mcp_tools.VALIDATE_EMAILS",
+    "credits.mcp_tools.GET_CREDITS",
+    "lists.mcp_tools.GET_LIST",
+    "lists.mcp_tools.CLEAN_LIST",
+]
+
 # --- What each layer adds to the admin ------------------------------------------------------------
 
 # In this order.

@@ -6,6 +6,7 @@ from django.utils.functional import lazy
 from django.views.generic import RedirectView
 
 from apikeys.events.api import EventsView, OneEventView
+from apikeys.rest.mcp.view import McpView
 from apikeys.rest.routes import operation
 from apikeys.rest.view import UnknownView
 from apikeys.webhooks.urls import WEBHOOK_OPERATIONS
@@ -34,6 +35,7 @@ urlpatterns = [
     *operation("v1/validations/<str:result_id>", ResultView),
     *operation("v1/validations/<str:result_id>/feedback", FeedbackView),
     *LIST_OPERATIONS,
+    *operation("v1/mcp", McpView),
     *operation("v1/domains", DomainsView),
     *operation("v1/events", EventsView),
     *operation("v1/events/<str:event_id>", OneEventView),

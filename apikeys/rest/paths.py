@@ -4,6 +4,8 @@ MAX_BODY_BYTES = 8 * 1024
 LARGER_BODIES = {
     # 100 addresses of 320 characters, escaped.
     "/v1/validate/batch": 400 * 1024,
+    # Up to 10,000 addresses, or 100 as in a batch.
+    "/v1/mcp": 400 * 1024,
     # 10,000 domains.
     "/v1/domains": 1024 * 1024,
     # A list, or a part.

@@ -15,6 +15,7 @@ import accounts.events.types
 import accounts.hooks
 import accounts.staff.hooks
 import apikeys.hooks
+import apikeys.rest.mcp.tools
 import config.hooks
 import runtime.jobs.daily
 import runtime.jobs.queue_metrics
@@ -22,6 +23,7 @@ import runtime.jobs.rounds
 import runtime.mail.attachments
 import validation.hooks
 from accounts.events import EventType
+from apikeys.rest.mcp.tools import Tool
 from runtime.hooks import Hook
 
 pytestmark = pytest.mark.anywhere
@@ -29,8 +31,7 @@ pytestmark = pytest.mark.anywhere
 MODULES = (
     *(accounts.engine, accounts.events.types, accounts.hooks, accounts.staff.hooks),
     *(apikeys.hooks, runtime.jobs.daily, runtime.jobs.queue_metrics, runtime.jobs.rounds),
-    runtime.mail.attachments,
-    validation.hooks,
+    *(apikeys.rest.mcp.tools, runtime.mail.attachments, validation.hooks),
 )
 HOOKS: dict[str, Hook[Any]] = {
     value.setting: value
@@ -39,9 +40,9 @@ HOOKS: dict[str, Hook[Any]] = {
     if isinstance(value, Hook)
 }
 TABLE = {name: paths for name, paths in vars(config.hooks).items() if name.isupper()}
-# Lists no functions.
-VALUES = "EVENT_TYPES"
-FUNCTIONS = [(name, path) for name, paths in TABLE.items() for path in paths if name != VALUES]
+# They list no functions.
+VALUES = {"EVENT_TYPES": EventType, "MCP_TOOLS": Tool}
+FUNCTIONS = [(name, path) for name, paths in TABLE.items() for path in paths if name not in VALUES]
 ROW = re.compile(r"^\| (`[^|]*) \| ([^|]*)\|", re.MULTILINE)
 DOCUMENT = Path(__file__).parents[2] / "docs/design/hooks.md"
 
@@ -92,10 +93,11 @@ def test_function_has_the_signature_of_its_hook(name: str, path: str) -> None:
     assert hints == {parameter: types[parameter] for parameter in types.keys() - {*added}}
 
 
-def test_event_types_have_distinct_names() -> None:
-    types = list(HOOKS[VALUES])
-    assert all(isinstance(event_type, EventType) for event_type in types)
-    assert len({event_type.name for event_type in types}) == len(types)
+@pytest.mark.parametrize("name", VALUES)
+def test_values_are_of_their_type_and_have_distinct_names(name: str) -> None:
+    values = list(HOOKS[name])
+    assert all(isinstance(value, VALUES[name]) for value in values)
+    assert len({value.name for value in values}) == len(values)
 
 
 def test_staff_domains_have_one_source() -> None:
@@ -108,7 +110,7 @@ def test_docs_list_each_hook_with_its_arguments() -> None:
         for names, arguments in ROW.findall(DOCUMENT.read_text())
         for name in re.findall(r"`(\w+)`", names)
     }
-    functions = {name: hook for name, hook in HOOKS.items() if name != VALUES}
+    functions = {name: hook for name, hook in HOOKS.items() if name not in VALUES}
     assert documented == {
         name: list(signature_of(hook).parameters) for name, hook in functions.items()
     }

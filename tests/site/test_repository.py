@@ -15,6 +15,7 @@ TOP_LEVEL = {
     *(".ci", ".editorconfig", ".gitattributes", ".gitignore"),
     *("config", "validation", "credits", "apikeys", "accounts", "runtime"),
     *("templates", "static", "tests", "docs", "deploy", "tools", "engine", "lists", "reference"),
+    "clients",
     *("Dockerfile", ".dockerignore", "compose.yaml"),
 }
 # What doesn't ship, and code samples.

@@ -34,7 +34,7 @@ def test_entries_are_dated_newest_first_and_have_unique_ids() -> None:
     days = [entry.day for entry in ENTRIES]
     assert days == sorted(days, reverse=True)
     assert len({entry.id for entry in ENTRIES}) == len(ENTRIES) > 10
-    assert {entry.area for entry in ENTRIES} == {"API", "Dashboard", "Docs"}
+    assert {entry.area for entry in ENTRIES} == {"API", "Clients", "Dashboard", "Docs"}
 
 
 def test_every_dated_heading_of_the_changelog_is_an_entry() -> None:

@@ -1,0 +1,42 @@
+"""Build dataclasses from JSON. Fields that this version doesn't know are only in `raw`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields
+from functools import cache
+from typing import Any, Callable, TypeVar, get_args, get_origin, get_type_hints
+
+T = TypeVar("T", bound="Model")
+
+
+class Model:
+    raw: Mapping[str, Any]
+
+    @classmethod
+    def from_json(cls: type[T], raw: Mapping[str, Any]) -> T:
+        kind: Any = cls
+        values = {name: read(raw.get(key)) for name, key, read in _readers(kind)}
+        instance = cls(**values)
+        object.__setattr__(instance, "raw", raw)
+        return instance
+
+
+@cache
+def _readers(cls: Any) -> list[tuple[str, str, Callable[[Any], Any]]]:
+    hints: dict[str, Any] = get_type_hints(cls)
+    names = [field.name for field in fields(cls)]
+    return [(name, name.rstrip("_"), _reader(hints[name])) for name in names]
+
+
+def _reader(hint: Any) -> Callable[[Any], Any]:
+    """Return a function that makes a field's value from its JSON."""
+    arguments = get_args(hint)
+    if get_origin(hint) is list:
+        read = _reader(arguments[0])
+        return lambda value: [read(one) for one in value or ()]
+    for kind in (hint, *arguments):
+        if isinstance(kind, type) and issubclass(kind, Model):
+            model: type[Model] = kind
+            return lambda value: None if value is None else model.from_json(value)
+    return lambda value: value

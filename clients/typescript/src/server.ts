@@ -1,0 +1,149 @@
+// Routes for your own server that check an address of a sign-up form. The API key stays there.
+//
+// They take `{"email": "…"}` and respond with `accept`, `suggestion` and `message`, which form.js shows.
+
+import { Client, type SignUpCheck } from "./client.js";
+import type { EmailValidationError } from "./errors.js";
+
+const MAX_BODY_BYTES = 4_096;
+const WINDOW_MS = 60_000;
+const MAX_VISITORS = 10_000;
+const UNCHECKED = { accept: true, suggestion: null, message: null };
+
+export interface SignUpOptions {
+  client?: Client;
+  /** Checks per minute and address of a visitor. Defaults to 20. Beyond, addresses are accepted. */
+  limit?: number;
+  /** Milliseconds for a check. Defaults to 3,000. */
+  timeout?: number;
+  onFailure?: (error: EmailValidationError) => void;
+}
+
+export interface FetchOptions extends SignUpOptions {
+  /**
+   * Returns the visitor's address. By default, the last one in X-Forwarded-For, which your platform
+   * or proxy has added. Without that header, all visitors share one limit.
+   */
+  visitor?: (request: Request) => string;
+}
+
+type Answer = Omit<SignUpCheck, "failure">;
+
+/** For platforms with `Request` and `Response`. In Next.js: `export const POST = signUpRoute()`. */
+export function signUpRoute(options: FetchOptions = {}): (request: Request) => Promise<Response> {
+  const answer = createAnswer(options);
+  const visitorOf = options.visitor ?? forwardedFor;
+  return async (request) => {
+    if (request.method !== "POST") {
+      return new Response(null, { status: 405, headers: { Allow: "POST" } });
+    }
+    const text = await readText(request);
+    const [status, body] = await answer(parse(text), visitorOf(request));
+    return Response.json(body, { status, headers: { "Cache-Control": "no-store" } });
+  };
+}
+
+interface ExpressRequest {
+  body?: unknown;
+  ip?: string | undefined;
+}
+
+interface ExpressResponse {
+  status(code: number): this;
+  set(name: string, value: string): this;
+  json(body: unknown): unknown;
+}
+
+/** For Express, behind `express.json()`: `app.post("/email-check", express.json(), expressSignUp())`. */
+export function expressSignUp(
+  options: SignUpOptions = {},
+): (request: ExpressRequest, response: ExpressResponse) => Promise<void> {
+  const answer = createAnswer(options);
+  return async (request, response) => {
+    const [status, body] = await answer(request.body, request.ip ?? "");
+    response.status(status).set("Cache-Control", "no-store").json(body);
+  };
+}
+
+interface FastifyReply {
+  code(status: number): this;
+  header(name: string, value: string): this;
+}
+
+/** For Fastify: `app.post("/email-check", fastifySignUp())`. */
+export function fastifySignUp(
+  options: SignUpOptions = {},
+): (request: ExpressRequest, reply: FastifyReply) => Promise<Answer> {
+  const answer = createAnswer(options);
+  return async (request, reply) => {
+    const [status, body] = await answer(request.body, request.ip ?? "");
+    reply.code(status).header("Cache-Control", "no-store");
+    return body;
+  };
+}
+
+function createAnswer(
+  options: SignUpOptions,
+): (body: unknown, visitor: string) => Promise<[number, Answer]> {
+  const { limit = 20, onFailure, timeout } = options;
+  const client = options.client ?? new Client();
+  const counts = new Map<string, number>();
+  let windowEnds = 0;
+
+  const isAllowed = (visitor: string): boolean => {
+    if (Date.now() >= windowEnds) {
+      counts.clear();
+      windowEnds = Date.now() + WINDOW_MS;
+    }
+    const count = (counts.get(visitor) ?? 0) + 1;
+    if (count > limit || (count === 1 && counts.size >= MAX_VISITORS)) {
+      return false;
+    }
+    counts.set(visitor, count);
+    return true;
+  };
+
+  return async (body, visitor) => {
+    const email = (body as { email?: unknown } | null | undefined)?.email;
+    if (typeof email !== "string") {
+      return [400, { ...UNCHECKED, message: 'Send {"email": "…"} as JSON.' }];
+    }
+    if (!isAllowed(visitor)) {
+      return [429, UNCHECKED];
+    }
+    const check = await client.signUpCheck(email, {
+      ...(onFailure && { onFailure }),
+      ...(timeout && { timeout }),
+    });
+    const { accept, suggestion, message } = check;
+    return [200, { accept, suggestion, message }];
+  };
+}
+
+function forwardedFor(request: Request): string {
+  return request.headers.get("x-forwarded-for")?.split(",").pop()?.trim() ?? "";
+}
+
+async function readText(request: Request): Promise<string> {
+  let text = "";
+  const decoder = new TextDecoder();
+  const reader = request.body?.getReader();
+  for (let size = 0; reader; ) {
+    const { done, value } = await reader.read();
+    size += value?.length ?? 0;
+    if (done || size > MAX_BODY_BYTES) {
+      await reader.cancel();
+      return done ? text : "";
+    }
+    text += decoder.decode(value, { stream: true });
+  }
+  return text;
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,49 @@
+"""The TypeScript client's own tests, which need a running product."""
+
+import json
+import os
+import subprocess
+from collections.abc import Iterator
+
+import pytest
+
+from apikeys.refusals import REFUSALS
+from engine import VERDICT_BY_REASON
+from tests.clients.typescript.build import build_client
+from tests.servers.fault_proxy import fault_proxy
+from tests.servers.keys import make_key
+from tests.servers.product import Product, product
+
+pytestmark = pytest.mark.process
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Product]:
+    folder = tmp_path_factory.mktemp("product")
+    with product(folder, WEB_WORKERS="1", LIST_PROCESSES="1") as running:
+        yield running
+
+
+@pytest.mark.parametrize("name", ["client", "server", "webhooks"])
+def test_client_passes_its_own_tests(site: Product, name: str) -> None:
+    with fault_proxy(site.url, rate=1, seed=1) as stuck:
+        stuck.kinds = ("stuck",)
+        process = subprocess.run(
+            ["node", "--test", "--no-warnings", f"test/{name}.test.mjs"],
+            cwd=build_client(),
+            env={
+                "PATH": os.environ["PATH"],
+                "SVC_API_KEY": make_key(site, f"{name}@typescript.example", 5_000),
+                "SVC_SLOW_KEY": make_key(site, f"slow-{name}@typescript.example", 70),
+                "SVC_BASE_URL": site.url,
+                "SVC_STUCK_URL": stuck.url,
+                "SANDBOX_REASONS": json.dumps(VERDICT_BY_REASON),
+                "SANDBOX_ERRORS": json.dumps({code: one.status for code, one in REFUSALS.items()}),
+            },
+            check=False,
+            capture_output=True,
+            text=True,
+            timeout=100,
+        )
+    assert process.returncode == 0, process.stdout
+    assert "# fail 0" in process.stdout
