@@ -26,8 +26,8 @@ _PRINTED = {"printed.txt": "Output"}
 _RESPONSE = {"answer.txt": "Response", "part.txt": "Response (excerpt)"}
 # Those with our clients come first. `http-` is for what curl can't show.
 LANGUAGES = (
-    Language("python", "Python", "python", "code.py", "Python client", _PRINTED),
-    Language("typescript", "TypeScript", "typescript", "code.mjs", "TypeScript client", _PRINTED),
+    Language("python", "Python", "python", "code.py", "with our client", _PRINTED),
+    Language("typescript", "TypeScript", "typescript", "code.mjs", "with our client", _PRINTED),
     Language("curl", "curl", "sh", "code.sh", "Terminal", _RESPONSE),
     Language("http-python", "Python, HTTP", "python", "http.py", "Nothing to install", _PRINTED),
     Language(

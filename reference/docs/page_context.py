@@ -14,6 +14,7 @@ from accounts.webhooks.data import EVENT_RETENTION
 from accounts.webhooks.sending import ERRORS
 from accounts.webhooks.services import MAX_ATTEMPTS, MAX_REPLAYS, MAX_TESTS, MAX_WEBHOOKS
 from apikeys import crypto
+from apikeys.client_packages import PYTHON_PACKAGE, TYPESCRIPT_PACKAGE
 from apikeys.errors import REFUSALS, SAMPLE_DETAILS, ApiRefusal
 from apikeys.forms import GRACE_LABELS, LIFETIMES, MAX_NETWORKS
 from apikeys.models import EXPIRY_NOTICE, MAX_ACTIVE_KEYS
@@ -84,6 +85,8 @@ def load_accuracy() -> dict[str, object]:
 
 
 _NUMBERS: dict[str, object] = {
+    "python_package": PYTHON_PACKAGE,
+    "typescript_package": TYPESCRIPT_PACKAGE,
     "key_length": len(crypto.PREFIX) + crypto.RANDOM_LENGTH + crypto.CHECKSUM_LENGTH,
     "announced_days": EXPIRY_NOTICE.days,
     "max_keys": MAX_ACTIVE_KEYS,

@@ -60,6 +60,12 @@ GROUPS = (
         (
             DocsPage("show-guide", "", "Quickstart", "Send your first request in two minutes."),
             DocsPage(
+                "show-clients",
+                "clients/",
+                "Clients",
+                "Python, TypeScript and the command line: install them, and what they do for you.",
+            ),
+            DocsPage(
                 "show-authentication",
                 "authentication/",
                 "Authentication",
@@ -81,6 +87,12 @@ GROUPS = (
             ),
             *MAILBOX_PAGES,
             DocsPage(
+                "show-sign-up-form",
+                "sign-up-form/",
+                "Protect a sign-up form",
+                "Suggestions while people type, and a check on your server that never blocks them.",
+            ),
+            DocsPage(
                 "show-lists",
                 "lists/",
                 "Validate a list",
@@ -91,6 +103,18 @@ GROUPS = (
                 "mailing-list/",
                 "Clean a mailing list",
                 "From an export of your list to the addresses that you can send to.",
+            ),
+            DocsPage(
+                "show-command-line",
+                "command-line/",
+                "Clean a list from the command line",
+                "One command that uploads a file, waits, and writes the results.",
+            ),
+            DocsPage(
+                "show-mcp",
+                "mcp/",
+                "Use it from an assistant (MCP)",
+                "Let an assistant validate addresses, within the limits that you set.",
             ),
             DocsPage(
                 "show-results",
@@ -124,6 +148,12 @@ GROUPS = (
                 "webhooks/",
                 "Webhooks",
                 "Let us send events to your server: signatures, retries, and replay.",
+            ),
+            DocsPage(
+                "show-verify-webhooks",
+                "verify-webhooks/",
+                "Verify webhooks",
+                "Check that an event comes from us: with a client, a library, or a few lines.",
             ),
             DocsPage(
                 "show-rate-limits",

@@ -6,15 +6,18 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 from dataclasses import dataclass
 from html import unescape
+from pathlib import Path
 from typing import Any
 
 from django.utils.html import strip_tags
 
 from reference.docs.pages import PAGES
+from tests.clients.typescript.build import build_client
 from tests.servers.browser import PlainBrowser
-from tests.servers.product import Product
+from tests.servers.product import ROOT, Product
 
 RUNNERS = {
     "curl": ["bash", "-c"],
@@ -51,6 +54,7 @@ _NUMBER = re.compile(r"\d+")
 
 @dataclass(frozen=True)
 class Example:
+    base_url: str
     page: str
     name: str
     language: str
@@ -62,14 +66,23 @@ class Example:
     def run(self, secret: str, extra_code: str = "") -> str:
         """Run the code verbatim, with the key in the documented variable."""
         command = [*RUNNERS[self.language], self.code + extra_code]
-        process = subprocess.run(
-            command,
-            check=False,
-            env={"SVC_API_KEY": secret, "PATH": os.environ["PATH"]},
-            capture_output=True,
-            text=True,
-            timeout=100,
-        )
+        with tempfile.TemporaryDirectory() as folder:
+            if self.language == "typescript":
+                Path(folder, "node_modules").symlink_to(build_client() / "node_modules")
+            process = subprocess.run(
+                command,
+                check=False,
+                cwd=folder,
+                env={
+                    "PATH": os.environ["PATH"],
+                    "PYTHONPATH": str(ROOT / "clients" / "python" / "src"),
+                    "SVC_API_KEY": secret,
+                    "SVC_BASE_URL": self.base_url,
+                },
+                capture_output=True,
+                text=True,
+                timeout=100,
+            )
         assert process.returncode == 0, f"{self.name}: {process.stderr}"
         return process.stdout
 
@@ -85,7 +98,7 @@ def load_examples(site: Product) -> list[Example]:
         text = browser.get(f"/docs/{page.path}")
         outputs = {name: (caption, _plain(out)) for caption, name, out in _PRINTED.findall(text)}
         examples += [
-            Example(page.path, name, language, _plain(code), *outputs[name])
+            Example(site.url, page.path, name, language, _plain(code), *outputs[name])
             for name, language, code in _CODE.findall(text)
         ]
     return examples

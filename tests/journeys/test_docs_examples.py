@@ -23,8 +23,14 @@ SIGN_UPS = {
     "service_unavailable@sandbox.test": [True, None],
 }
 CALLS = {
-    "python": "\nprint(json.dumps([check_sign_up(email) for email in {emails}]))",
-    "javascript": "\nconsole.log(JSON.stringify(await Promise.all({emails}.map(checkSignUp))));",
+    "python": "\nimport json\nchecks = map(client.sign_up_check, {emails})"
+    "\nprint(json.dumps([[one.accept, one.suggestion] for one in checks]))",
+    "typescript": "\nconst ask = (email) => client.signUpCheck(email);"
+    "\nconst checks = await Promise.all({emails}.map(ask));"
+    "\nconsole.log(JSON.stringify(checks.map((one) => [one.accept, one.suggestion])));",
+    "http-python": "\nprint(json.dumps([check_sign_up(email) for email in {emails}]))",
+    "http-javascript": "\nconst checks = await Promise.all({emails}.map(checkSignUp));"
+    "\nconsole.log(JSON.stringify(checks));",
 }
 RECORD_EVENTS = """
 from accounts.events import EventType, record_event
@@ -92,7 +98,7 @@ def test_every_shown_language_is_run(examples: list[Example]) -> None:
     assert {example.language for example in examples} == RUNNERS.keys()
 
 
-@pytest.mark.parametrize("language", ["python", "javascript"])
+@pytest.mark.parametrize("language", CALLS)
 def test_sign_up_example_decides_as_documented(
     site: Product, examples: list[Example], language: str
 ) -> None:
@@ -103,7 +109,7 @@ def test_sign_up_example_decides_as_documented(
     assert json.loads(output.splitlines()[-1]) == [*SIGN_UPS.values()]
 
 
-@pytest.mark.parametrize("language", ["python", "javascript"])
+@pytest.mark.parametrize("language", CALLS)
 def test_retry_example_waits_out_a_real_429(
     site: Product, examples: list[Example], language: str
 ) -> None:

@@ -26,7 +26,14 @@ pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 SIGNED = {"credits/stripe/"}
 # Pages that need no sign-in.
 OPEN = {
-    *("", "credits/stripe/", "favicon.ico", ".well-known/security.txt", "llms.txt", "llms-full.txt"),
+    *(
+        "",
+        "credits/stripe/",
+        "favicon.ico",
+        ".well-known/security.txt",
+        "llms.txt",
+        "llms-full.txt",
+    ),
     *("accounts/terms/", "accounts/privacy/", "accounts/data-processing/"),
     *("accounts/account/closed/", "accounts/inactive/", "accounts/invitations/<token:token>/"),
     *("accounts/login/", "accounts/signup/", "accounts/2fa/webauthn/login/"),

@@ -19,9 +19,10 @@ from accounts.services import suspend_account
 from credits.models import UseHour, Wallet
 from credits.wallet.books import find_discrepancies
 from credits.wallet.charges import Charge, charge_account
+from tests.clients.typescript.build import build_client
 from tests.conftest import make_member, signed_in
 from tests.servers.keys import make_key
-from tests.servers.product import product
+from tests.servers.product import ROOT, product
 from tests.support.api_client import ApiClient
 from validation.models import LogEntry
 from validation.presenters.code_samples import (
@@ -143,8 +144,7 @@ def test_code_samples_quote_any_address(email: str) -> None:
     }
     assert "SVC_API_KEY" in code["curl"]
     compile(code["Python"], "sample", "exec")
-    literal = next(line for line in code["Python"].splitlines() if "json.dumps" in line)
-    assert json.dumps(email) in literal
+    assert f"validate({json.dumps(email)})" in code["Python"]
     assert "svc_live_" not in "".join(code.values())
 
 
@@ -156,9 +156,10 @@ def test_batch_code_samples_quote_any_address() -> None:
     compile(code["Python"], "sample", "exec")
     for email in ODD_ADDRESSES:
         assert f"    {json.dumps(email)},\n" in code["Python"]
-        assert f"  {json.dumps(email)},\n" in code["JavaScript"]
+        assert f"  {json.dumps(email)},\n" in code["TypeScript"]
     assert '    "j\\u{f6}rg@' in code["PHP"]
-    assert all("http://127.0.0.1:1/v1/validate/batch" in sample for sample in code.values())
+    for language in ("curl", "PHP"):
+        assert "http://127.0.0.1:1/v1/validate/batch" in code[language]
 
 
 @pytest.mark.process
@@ -169,7 +170,7 @@ def test_code_samples_run_unmodified(tmp_path: Path) -> None:
         secret = make_key(site, "paste@shop.example", 1_000)
         single, batch = (
             {
-                sample.language: run(sample, secret, tmp_path)
+                sample.language: run(sample, secret, site.url, tmp_path)
                 for sample in samples
                 if interpreter(sample.language) is not None
             }
@@ -190,22 +191,31 @@ def test_code_samples_run_unmodified(tmp_path: Path) -> None:
 
 def interpreter(language: str) -> list[str] | None:
     """Return None if the interpreter isn't installed."""
-    names = {"curl": "bash", "JavaScript": "node", "PHP": "php"}
+    names = {"curl": "bash", "TypeScript": "node", "PHP": "php"}
     if language == "Python":
         return [sys.executable]
     path = shutil.which(names[language])
     return None if path is None or shutil.which("curl") is None else [path]
 
 
-def run(sample: CodeSample, secret: str, folder: Path) -> str:
-    suffix = {"curl": "sh", "Python": "py", "JavaScript": "mjs", "PHP": "php"}[sample.language]
+def run(sample: CodeSample, secret: str, base_url: str, folder: Path) -> str:
+    suffix = {"curl": "sh", "Python": "py", "TypeScript": "mjs", "PHP": "php"}[sample.language]
+    modules = folder / "node_modules"
+    if sample.language == "TypeScript" and not modules.exists():
+        modules.symlink_to(build_client() / "node_modules")
     file = folder / f"sample.{suffix}"
     file.write_text(sample.code, encoding="utf-8")
     process = subprocess.run(
         [*(interpreter(sample.language) or []), str(file)],
         capture_output=True,
         text=True,
-        env={"PATH": os.environ["PATH"], "HOME": str(folder), "SVC_API_KEY": secret},
+        env={
+            "PATH": os.environ["PATH"],
+            "HOME": str(folder),
+            "PYTHONPATH": str(ROOT / "clients" / "python" / "src"),
+            "SVC_API_KEY": secret,
+            "SVC_BASE_URL": base_url,
+        },
         check=False,
     )
     assert process.returncode == 0, process.stderr

@@ -11,38 +11,22 @@ curl {url} \\
   -d {body}
 """
 _PYTHON = """\
-import json, os, urllib.request
+from emailvalidation import Client
 
-{addresses}request = urllib.request.Request(
-    "{url}",
-    data=json.dumps({body}).encode(),
-    headers={{
-        "Authorization": "Bearer " + os.environ["SVC_API_KEY"],
-        "Content-Type": "application/json",
-    }},
-)
-with urllib.request.urlopen(request, timeout={seconds}) as response:
-    {output}
+{addresses}{output}
 """
-_PYTHON_OUTPUT = 'print(json.load(response)["verdict"])'
+_PYTHON_OUTPUT = "print(Client().validate({email}).verdict)"
 _PYTHON_BATCH_OUTPUT = """\
-for result in json.load(response)["results"]:
-        print(result["email"], result["verdict"])"""
-_JAVASCRIPT = """\
-{addresses}const response = await fetch("{url}", {{
-  method: "POST",
-  headers: {{
-    Authorization: `Bearer ${{process.env.SVC_API_KEY}}`,
-    "Content-Type": "application/json",
-  }},
-  body: JSON.stringify({body}),
-  signal: AbortSignal.timeout({seconds}_000),
-}});
-{output}
+for result in Client().validate_many(emails):
+    print(result.email, result.verdict)"""
+_TYPESCRIPT = """\
+import {{ Client }} from "emailvalidation";
+
+{addresses}{output}
 """
-_JAVASCRIPT_OUTPUT = "console.log((await response.json()).verdict);"
-_JAVASCRIPT_BATCH_OUTPUT = """\
-for (const result of (await response.json()).results) {
+_TYPESCRIPT_OUTPUT = "console.log((await new Client().validate({email})).verdict);"
+_TYPESCRIPT_BATCH_OUTPUT = """\
+for await (const result of new Client().validateMany(emails)) {
   console.log(result.email, result.verdict);
 }"""
 _PHP = """\
@@ -77,42 +61,41 @@ class CodeSample(NamedTuple):
 def build_code_samples(base_url: str, email: str) -> list[CodeSample]:
     # A JSON string in ASCII is also a Python and a JavaScript literal.
     literal = json.dumps(email)
-    parts = {"url": f"{base_url}/v1/validate", "seconds": 10, "addresses": ""}
-    python = {"body": f'{{"email": {literal}}}', "output": _PYTHON_OUTPUT}
-    javascript = {"body": f"{{ email: {literal} }}", "output": _JAVASCRIPT_OUTPUT}
-    php = {"body": f'["email" => {_php_literal(email)}]', "output": _PHP_OUTPUT}
+    url, addresses = f"{base_url}/v1/validate", ""
+    curl = _CURL.format(url=url, body=shlex.quote(json.dumps({"email": email})))
+    python = _PYTHON_OUTPUT.format(email=literal)
+    typescript = _TYPESCRIPT_OUTPUT.format(email=literal)
+    body = f'["email" => {_php_literal(email)}]'
     return [
-        CodeSample("curl", _CURL.format(**parts, body=shlex.quote(json.dumps({"email": email})))),
-        CodeSample("Python", _PYTHON.format(**parts, **python)),
-        CodeSample("JavaScript", _JAVASCRIPT.format(**parts, **javascript)),
-        CodeSample("PHP", _PHP.format(**parts, **php)),
+        CodeSample("curl", curl),
+        CodeSample("Python", _PYTHON.format(addresses=addresses, output=python)),
+        CodeSample("TypeScript", _TYPESCRIPT.format(addresses=addresses, output=typescript)),
+        CodeSample(
+            "PHP",
+            _PHP.format(url=url, addresses=addresses, body=body, seconds=10, output=_PHP_OUTPUT),
+        ),
     ]
 
 
 def build_batch_code_samples(base_url: str, emails: Sequence[str]) -> list[CodeSample]:
-    parts = {"url": f"{base_url}/v1/validate/batch", "seconds": 15}
+    url = f"{base_url}/v1/validate/batch"
     body = shlex.quote(json.dumps({"emails": emails}, indent=2))
     literals = list(map(json.dumps, emails))
-    python = {
-        "addresses": f"emails = {_list(literals, 4)}\n",
-        "body": '{"emails": emails}',
-        "output": _PYTHON_BATCH_OUTPUT,
-    }
-    javascript = {
-        "addresses": f"const emails = {_list(literals, 2)};\n",
-        "body": "{ emails }",
-        "output": _JAVASCRIPT_BATCH_OUTPUT,
-    }
+    in_python = f"emails = {_list(literals, 4)}\n"
+    in_typescript = f"const emails = {_list(literals, 2)};\n"
     php = {
         "addresses": f"$emails = {_list(map(_php_literal, emails), 4)};\n",
         "body": '["emails" => $emails]',
         "output": _PHP_BATCH_OUTPUT,
     }
     return [
-        CodeSample("curl", _CURL.format(**parts, body=body)),
-        CodeSample("Python", _PYTHON.format(**parts, **python)),
-        CodeSample("JavaScript", _JAVASCRIPT.format(**parts, **javascript)),
-        CodeSample("PHP", _PHP.format(**parts, **php)),
+        CodeSample("curl", _CURL.format(url=url, body=body)),
+        CodeSample("Python", _PYTHON.format(addresses=in_python, output=_PYTHON_BATCH_OUTPUT)),
+        CodeSample(
+            "TypeScript",
+            _TYPESCRIPT.format(addresses=in_typescript, output=_TYPESCRIPT_BATCH_OUTPUT),
+        ),
+        CodeSample("PHP", _PHP.format(url=url, seconds=15, **php)),
     ]
 
 

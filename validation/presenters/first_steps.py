@@ -3,6 +3,7 @@ from dataclasses import dataclass
 from django.urls import reverse
 from django.utils.html import format_html
 
+from apikeys.client_packages import PYTHON_PACKAGE
 from validation.presenters.code_samples import build_code_samples
 from validation.presenters.requests import format_duration
 from validation.reports.overview import Arrival
@@ -59,6 +60,14 @@ def arrival_notice(arrival: Arrival) -> ArrivalNotice:
 def first_request(secret: str, base_url: str) -> str:
     sample = build_code_samples(base_url, "deliverable@sandbox.test")[0]
     return f"export SVC_API_KEY={secret}\n{sample.code.rstrip()}"
+
+
+def install_client(base_url: str) -> str:
+    return (
+        f"pip install {PYTHON_PACKAGE}\n"
+        f"export SVC_BASE_URL={base_url}\n"
+        "emailvalidation validate deliverable@sandbox.test"
+    )
 
 
 def create_key_hint(account_name: str, *, may_create_keys: bool) -> str:

@@ -27,6 +27,11 @@ def verdict_icon(verdict: str) -> str:
     return _ICONS[Verdict(verdict)]
 
 
+@register.simple_tag
+def client_installation(base_url: str) -> SafeString:
+    return highlight(first_steps.install_client(base_url), "curl")
+
+
 @register.filter
 def first_request(secret: str, base_url: str) -> SafeString:
     """Color the commands. The secret is inserted last, because `highlight` caches its results."""

@@ -22,6 +22,7 @@ from accounts.webhooks.sending import send
 from reference.docs.examples import Snippet, load_snippets
 from runtime.encryption import decrypt
 from tests.accounts.webhooks.node_packages import install_packages
+from tests.clients.typescript.build import build_client
 from tests.journeys.docs_examples import RUNNERS
 from tests.servers.product import ROOT
 
@@ -29,7 +30,7 @@ EVENT = "evt_7Hs2LqXbT9mWcRz4KdPv"
 BODY = f'{{"id":"{EVENT}","type":"webhook.test","data":{{"name":"Zoë"}}}}'
 RECEIVERS = [
     pytest.param(snippet, id=f"{name}-{snippet.language.name}")
-    for name in ("webhook-library", "webhook-receiver", "webhook-public-key")
+    for name in ("webhook-client", "webhook-library", "webhook-receiver", "webhook-public-key")
     for snippet in load_snippets(name, {})
 ]
 
@@ -37,13 +38,19 @@ RECEIVERS = [
 @contextmanager
 def run(snippet: Snippet, **environment: str) -> Iterator["subprocess.Popen[str]"]:
     runner = RUNNERS[snippet.language.name]
-    is_python = snippet.language.name == "python"
+    is_python = snippet.language.fence == "python"
     if not is_python and not (shutil.which("node") and shutil.which("npm")):
         pytest.skip("needs Node.js")
+    folders = {"typescript": build_client, "http-javascript": install_packages}
     process = subprocess.Popen(
         [*runner, snippet.code],
-        cwd=ROOT if is_python else install_packages(),
-        env={"PATH": os.environ["PATH"], "PORT": "0", **environment},
+        cwd=ROOT if is_python else folders[snippet.language.name](),
+        env={
+            "PATH": os.environ["PATH"],
+            "PYTHONPATH": str(ROOT / "clients" / "python" / "src"),
+            "PORT": "0",
+            **environment,
+        },
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         text=True,

@@ -101,7 +101,7 @@ def test_every_code_sample_is_run_by_a_test(page: DocsPage) -> None:
     blocks = re.findall(r"<pre[^>]*><code([^>]*)>(.*?)</code>", stored_text(page), re.DOTALL)
     for attributes, colored in blocks:
         code = strip_tags(colored)
-        runs = re.search(r'data-runs="(\w+)"', attributes)
+        runs = re.search(r'data-runs="([\w-]+)"', attributes)
         assert (runs[1] in names) if runs else not CODE.search(unescape(code)), code
 
 
@@ -171,8 +171,8 @@ def test_reference_shows_requests_with_their_errors() -> None:
     page = page_text_by_name("show-validation-operations")
     pages = page + page_text_by_name("show-account-operations")
     for name in ("validate", "balance", "usage", "me"):
-        for language in LANGUAGES:
-            assert f'id="{name}-{language.name}-panel"' in pages
+        for language in ("python", "typescript", "curl"):
+            assert f'id="{name}-{language}-panel"' in pages
     validate = page[page.index('<section id="validate"') : page.index('<section id="show-result"')]
     assert '<a href="/docs/errors/">errors of every operation</a>' in validate
     for code, refusal in REFUSALS.items():

@@ -31,8 +31,7 @@ async function waitWhile(id, ...states) {
 }
 
 const { id } = await (await call("POST", "?name=customers.csv", file, "text/csv")).json();
-const parsed = await waitWhile(id, "parsing");
-console.log("Costs at most:", parsed.credits.at_most);
+await waitWhile(id, "parsing");
 
 await call("POST", `/${id}/start`);
 const checked = await waitWhile(id, "queued", "running");
