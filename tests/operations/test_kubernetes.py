@@ -290,6 +290,7 @@ def test_ingress_leads_to_the_pools_and_lets_large_uploads_through() -> None:
         "/v1/validate/batch": "email-validation-bulk",
         "/v1/lists": "email-validation-bulk",
         "/v1/domains": "email-validation-bulk",
+        "/v1/mcp": "email-validation-bulk",
         "/": "email-validation-pages",
     }
     for backend in backends.values():
