@@ -6,8 +6,8 @@ GET_CREDITS = Tool(
     name="get_credits",
     title="Get the balance of credits",
     description="Read the account's balance of credits, its plan, and its next credits. Free.",
+    operation="show-credits",
     method="GET",
     path="/v1/credits",
-    operation="show-credits",
     is_read_only=True,
 )

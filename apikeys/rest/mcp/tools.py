@@ -14,10 +14,18 @@ from runtime.hooks import Hook
 
 REF = "#/components/schemas/"
 # Arguments that aren't fields of the operation.
-IDEMPOTENCY_KEY = {
-    "type": "string",
-    "pattern": "^[!-~]{1,255}$",
-    "description": "Send the same key to repeat a call whose answer was lost: it costs nothing.",
+EXTRA = {
+    "max_credits": {
+        "type": "integer",
+        "minimum": 1,
+        "description": "The call is refused, free of charge, if it can cost more credits.",
+    },
+    "confirm": {"type": "boolean", "description": "True if the user agreed to the price."},
+    "idempotency_key": {
+        "type": "string",
+        "pattern": "^[!-~]{1,255}$",
+        "description": "Send the same key to repeat a call whose answer was lost: it is free.",
+    },
 }
 
 
@@ -27,16 +35,18 @@ class Tool:
     title: str
     # With the price.
     description: str
+    # Its id in the OpenAPI document.
+    operation: str
     method: str
     # As in urls.py. Arguments with these names become part of it.
     path: str
-    operation: str
-    # JSON Schemas of arguments.
-    arguments: Mapping[str, Node] = field(default_factory=dict)
+    # The fields or parameters of the operation that are arguments, and names of EXTRA.
+    arguments: tuple[str, ...] = ()
     required: tuple[str, ...] = ()
-    # Those that the operation gets, and what it gets besides.
-    sent: tuple[str, ...] = ()
+    # What the operation gets besides.
     constants: Mapping[str, object] = field(default_factory=dict)
+    # Whether `max_credits` is a field of the operation.
+    knows_limit: bool = False
     is_read_only: bool = False
 
     def resolve(self, arguments: Mapping[str, Any]) -> tuple[str, ResolverMatch]:
@@ -47,17 +57,19 @@ class Tool:
         return path, resolve(path)
 
     def describe(self) -> Node:
+        known, output_schema = _read_operation(self.operation)
+        properties = {**known, **EXTRA}
         return {
             "name": self.name,
             "title": self.title,
             "description": self.description,
             "inputSchema": {
                 "type": "object",
-                "properties": dict(self.arguments),
+                "properties": {name: properties[name] for name in self.arguments},
                 "required": list(self.required),
                 "additionalProperties": False,
             },
-            "outputSchema": output_schema(self.operation),
+            "outputSchema": output_schema,
             "annotations": {
                 "readOnlyHint": self.is_read_only,
                 "destructiveHint": False,
@@ -71,8 +83,8 @@ tools = Hook[Tool]("MCP_TOOLS")
 
 
 @cache
-def output_schema(operation_id: str) -> Node:
-    """Return the schema of an operation's result, with the schemas that it refers to."""
+def _read_operation(operation_id: str) -> tuple[Node, Node]:
+    """Return the schemas of an operation's fields and parameters by name, and of its result."""
     document = parse_document()
     (operation,) = (
         operation
@@ -80,25 +92,30 @@ def output_schema(operation_id: str) -> Node:
         for operation in methods.values()
         if operation["operationId"] == operation_id
     )
+    schemas = document["components"]["schemas"]
+    known = {
+        one["name"]: {**one["schema"], "description": one["description"]}
+        for one in operation.get("parameters", ())
+    }
+    if "requestBody" in operation:
+        body = operation["requestBody"]["content"]["application/json"]["schema"]
+        known |= schemas[body["$ref"].removeprefix(REF)]["properties"]
     success = next(one for status, one in operation["responses"].items() if status[0] == "2")
     name = success["content"]["application/json"]["schema"]["$ref"].removeprefix(REF)
-    schemas = document["components"]["schemas"]
     needed, queue = {}, [name]
     while queue:
         current = queue.pop()
         needed[current] = schemas[current]
         queue += set(_references(schemas[current])) - needed.keys()
     text = json.dumps({**needed.pop(name), "$defs": needed}).replace(REF, "#/$defs/")
-    schema: Node = json.loads(text)
-    return schema
+    return known, json.loads(text)
 
 
 def _references(node: Any) -> Iterator[str]:
     if isinstance(node, dict):
         if "$ref" in node:
             yield node["$ref"].removeprefix(REF)
-        for value in node.values():
-            yield from _references(value)
-    elif isinstance(node, list):
+        node = [*node.values()]
+    if isinstance(node, list):
         for value in node:
             yield from _references(value)

@@ -15,7 +15,7 @@ from apikeys.permissions import HasScope
 from apikeys.request import ApiHttpRequest, ApiRequest
 from apikeys.rest.mcp import protocol
 from apikeys.rest.mcp.protocol import INVALID_PARAMS, METHOD_NOT_FOUND, RpcError
-from apikeys.rest.mcp.tools import Tool, tools
+from apikeys.rest.mcp.tools import EXTRA, Tool, tools
 from apikeys.rest.openapi import Node
 from apikeys.rest.responses import ApiResponse
 from apikeys.rest.view import ApiView
@@ -113,7 +113,8 @@ class McpView(ApiView):
 
     def build_request(self, tool: Tool, path: str, arguments: Mapping[str, Any]) -> ApiHttpRequest:
         """Return the request that the operation would have got, with the state of this one."""
-        sent = {name: value for name, value in arguments.items() if name in tool.sent}
+        own = {"list_id", *EXTRA} - ({"max_credits"} if tool.knows_limit else set())
+        sent = {name: value for name, value in arguments.items() if name not in own}
         has_body = tool.method == "POST"
         body = orjson.dumps({**sent, **tool.constants}) if has_body else b""
         request = copy.copy(self.request._request)
