@@ -73,26 +73,19 @@ export class Lists {
     { onProgress }: { onProgress?: (done: number, total: number) => void } = {},
   ): Promise<AddressList> {
     const stored = await this.#storedParts(id);
-    const file = typeof source === "string" ? await openFile(source) : fromBlob(source);
-    try {
-      for (let number = 1, done = 0; done < file.size; number += 1) {
-        const part = await file.read(done, Math.min(PART_BYTES, file.size - done));
-        const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", part));
-        if (stored.get(number) !== toHex(digest)) {
-          await this.#call("PUT", `/${id}/parts/${number}`, {
-            body: part,
-            headers: {
-              "Content-Type": "application/octet-stream",
-              "Content-Digest": `sha-256=:${btoa(String.fromCharCode(...digest))}:`,
-            },
-            timeout: PART_TIMEOUT,
-          });
-        }
-        done += part.length;
-        onProgress?.(done, file.size);
+    const file = typeof source === "string" ? await openFile(source) : source;
+    for (let number = 1, done = 0; done < file.size; number += 1) {
+      const body = new Uint8Array(await file.slice(done, done + PART_BYTES).arrayBuffer());
+      const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", body));
+      if (stored.get(number) !== toHex(digest)) {
+        const headers = {
+          "Content-Type": "application/octet-stream",
+          "Content-Digest": `sha-256=:${btoa(String.fromCharCode(...digest))}:`,
+        };
+        await this.#call("PUT", `/${id}/parts/${number}`, { body, headers, timeout: PART_TIMEOUT });
       }
-    } finally {
-      await file.close();
+      done += body.length;
+      onProgress?.(done, file.size);
     }
     return this.#post(`/${id}/parse`);
   }
@@ -169,26 +162,14 @@ export class Lists {
   }
 
   /** Options: `column`, `max_credits`, `encoding`, `extract`, `check`, `confirm`. */
-  async start(list: Named, options: Record<string, unknown> = {}): Promise<AddressList> {
-    return this.#post(`/${idOf(list)}/start`, options);
-  }
+  start = (list: Named, options: Record<string, unknown> = {}) =>
+    this.#post(`/${idOf(list)}/start`, options);
 
-  async pause(list: Named): Promise<AddressList> {
-    return this.#post(`/${idOf(list)}/pause`);
-  }
-
-  async resume(list: Named): Promise<AddressList> {
-    return this.#post(`/${idOf(list)}/resume`);
-  }
-
+  pause = (list: Named) => this.#post(`/${idOf(list)}/pause`);
+  resume = (list: Named) => this.#post(`/${idOf(list)}/resume`);
+  cancel = (list: Named) => this.#post(`/${idOf(list)}/cancel`);
   /** Completes the list without checking unknown addresses again. */
-  async finish(list: Named): Promise<AddressList> {
-    return this.#post(`/${idOf(list)}/finish`);
-  }
-
-  async cancel(list: Named): Promise<AddressList> {
-    return this.#post(`/${idOf(list)}/cancel`);
-  }
+  finish = (list: Named) => this.#post(`/${idOf(list)}/finish`);
 
   async delete(list: Named): Promise<void> {
     await this.#call("DELETE", `/${idOf(list)}`);
@@ -252,40 +233,9 @@ export class Lists {
   }
 }
 
-interface OpenFile {
-  size: number;
-  read(start: number, length: number): Promise<Uint8Array<ArrayBuffer>>;
-  close(): Promise<void>;
-}
-
-async function openFile(path: string): Promise<OpenFile> {
-  const { open } = await import("node:fs/promises");
-  const file = await open(path);
-  const { size } = await file.stat();
-  return {
-    size,
-    async read(start, length) {
-      const part = new Uint8Array(length);
-      for (let done = 0; done < length; ) {
-        const { bytesRead } = await file.read(part, done, length - done, start + done);
-        if (!bytesRead) {
-          throw new RangeError(`${path} became shorter while it was read.`);
-        }
-        done += bytesRead;
-      }
-      return part;
-    },
-    close: () => file.close(),
-  };
-}
-
-function fromBlob(blob: Blob): OpenFile {
-  return {
-    size: blob.size,
-    read: async (start, length) =>
-      new Uint8Array(await blob.slice(start, start + length).arrayBuffer()),
-    close: async () => {},
-  };
+async function openFile(path: string): Promise<Blob> {
+  const { openAsBlob } = await import("node:fs");
+  return openAsBlob(path);
 }
 
 function idOf(list: Named): string {

@@ -39,45 +39,34 @@ export function signUpRoute(options: FetchOptions = {}): (request: Request) => P
     }
     const text = await readText(request);
     const [status, body] = await answer(parse(text), visitorOf(request));
-    return Response.json(body, { status, headers: { "Cache-Control": "no-store" } });
+    return Response.json(body, { status });
   };
 }
 
-interface ExpressRequest {
-  body?: unknown;
-  ip?: string | undefined;
-}
-
-interface ExpressResponse {
-  status(code: number): this;
-  set(name: string, value: string): this;
-  json(body: unknown): unknown;
-}
+// The parts of Express and Fastify that are used here.
+type ParsedRequest = { body?: unknown; ip?: string | undefined };
+type ExpressResponse = { status(code: number): { json(body: unknown): unknown } };
+type FastifyReply = { code(status: number): unknown };
 
 /** For Express, behind `express.json()`: `app.post("/email-check", express.json(), expressSignUp())`. */
 export function expressSignUp(
   options: SignUpOptions = {},
-): (request: ExpressRequest, response: ExpressResponse) => Promise<void> {
+): (request: ParsedRequest, response: ExpressResponse) => Promise<void> {
   const answer = createAnswer(options);
   return async (request, response) => {
     const [status, body] = await answer(request.body, request.ip ?? "");
-    response.status(status).set("Cache-Control", "no-store").json(body);
+    response.status(status).json(body);
   };
-}
-
-interface FastifyReply {
-  code(status: number): this;
-  header(name: string, value: string): this;
 }
 
 /** For Fastify: `app.post("/email-check", fastifySignUp())`. */
 export function fastifySignUp(
   options: SignUpOptions = {},
-): (request: ExpressRequest, reply: FastifyReply) => Promise<Answer> {
+): (request: ParsedRequest, reply: FastifyReply) => Promise<Answer> {
   const answer = createAnswer(options);
   return async (request, reply) => {
     const [status, body] = await answer(request.body, request.ip ?? "");
-    reply.code(status).header("Cache-Control", "no-store");
+    reply.code(status);
     return body;
   };
 }
