@@ -13,7 +13,7 @@ export UV_PYTHON_DOWNLOADS := never
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help serve test sqlite postgresql proofs faults fuzz setup bench accuracy check lint types style lock clients python-client typescript-client node browser nginx image buildah promtool pgbouncer
+.PHONY: help serve test sqlite postgresql proofs faults fuzz setup bench accuracy check lint types style lock clients python-client typescript-client pictures node browser nginx image buildah promtool pgbouncer
 
 help: ## list all targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -52,6 +52,9 @@ python-client: .venv/.development
 	$(BIN)/uv build -q --out-dir clients/python/dist clients/python
 	@mkdir -p static/clients && cp clients/python/dist/*.whl static/clients/
 	$(PYTEST) -m "not proof" -o pythonpath="$$(echo clients/python/dist/*.whl)" tests/clients/python
+
+pictures: .venv/.development browser ## draw the landing page's pictures from the real pages
+	PYTHONPATH=clients/python/src $(BIN)/python -m tests.journeys.pictures
 
 typescript-client: .venv/.development node
 	@rm -f static/clients/*.tgz

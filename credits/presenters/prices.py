@@ -1,4 +1,4 @@
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
 
@@ -28,28 +28,15 @@ class CardPrice:
     unit: str
     # The price of 1,000 credits.
     note: str
-    # Compared with the highest price per 1,000 credits.
-    saving: str
 
 
-def highest_rate(items: Iterable[Plan | Pack]) -> Decimal:
-    return max(map(_rate, items), default=Decimal(0))
-
-
-def card_price(item: Plan | Pack, highest: Decimal) -> CardPrice:
+def card_price(item: Plan | Pack) -> CardPrice:
     rate = _rate(item)
-    saved = int((1 - rate / highest) * 100) if rate and highest else 0
     return CardPrice(
         amount=format_card_price(item.price_cents),
         unit="per month" if isinstance(item, Plan) else "paid once",
         note=f"{format_card_price(_to_cents(rate))} per 1,000 credits" if rate else NO_PAYMENT,
-        saving=f"Save {saved}%" if saved > 0 else "",
     )
-
-
-def savings_note(highest: Decimal) -> str:
-    price = format_card_price(_to_cents(highest))
-    return f"Savings are compared with our highest price, {price} per 1,000 credits."
 
 
 def _rate(item: Plan | Pack) -> Decimal:

@@ -16,7 +16,6 @@ from credits.orders.buyers import last_buyer
 from credits.payments import PaymentUnavailable, sync_with_provider
 from credits.plans import changes, subscriptions, upcoming
 from credits.plans.offers import OrderRefused
-from credits.presenters.prices import highest_rate, savings_note
 from credits.views.orders import redirect_to_payment
 
 
@@ -28,7 +27,6 @@ def choose_pack(request: AccountRequest) -> HttpResponse:
         "wallet": request.account.wallet,
         "limit": request.account.request_limit,
         "next": request.GET.get("next", ""),
-        **_comparison(),
     }
     return render(request, "credits/choose_pack.html", context)
 
@@ -51,7 +49,6 @@ def choose_plan(request: AccountRequest) -> HttpResponse:
         "coming": upcoming.upcoming_change(subscription, coverage),
         "is_due": subscriptions.current_status(subscription, coverage).is_due,
         "waiting": request.account.orders.pending().for_plans(),
-        **_comparison(),
     }
     return render(request, "credits/choose_plan.html", context)
 
@@ -79,11 +76,6 @@ def choose_later_plan(request: AccountRequest, plan_code: str) -> HttpResponse:
         return redirect("credits:choose-plan")
     context = {"plan": plan, "subscription": subscription, "form": form}
     return render(request, "credits/choose_later_plan.html", context)
-
-
-def _comparison() -> dict[str, object]:
-    highest = highest_rate([*Plan.objects.offered(), *Pack.objects.offered()])
-    return {"highest_rate": highest, "savings_note": savings_note(highest) if highest else ""}
 
 
 def _schedule_plan(request: AccountRequest, plan: Plan) -> None:

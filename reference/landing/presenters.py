@@ -4,13 +4,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from credits.models import Pack, Plan
-from credits.presenters.prices import (
-    CardPrice,
-    card_price,
-    highest_rate,
-    plan_credits,
-    savings_note,
-)
+from credits.presenters.prices import CardPrice, card_price, plan_credits
 from engine import Finding, explain_result
 from reference.landing.visitor_checks import (
     MACHINE_PER_SECOND,
@@ -30,25 +24,37 @@ class PriceCard(NamedTuple):
     name: str
     price: CardPrice
     facts: list[str]
+    # For the slider from a volume to a price.
+    credits: int
+    cents: int
+    is_recommended: bool = False
 
 
 class PriceCards(NamedTuple):
     plans: list[PriceCard]
     packs: list[PriceCard]
-    note: str
 
 
 def describe_prices(plans: Iterable[Plan], packs: Iterable[Pack]) -> PriceCards:
-    """Describe plans and packs. Savings are relative to the highest price of a credit."""
-    plans, packs = list(plans), list(packs)
-    highest = highest_rate([*plans, *packs])
+    plans = list(plans)
+    # The one in the middle: room to grow from it, and back.
+    recommended = plans[len(plans) // 2] if len(plans) > 2 else None
     return PriceCards(
         plans=[
-            PriceCard(plan.name, card_price(plan, highest), [plan_credits(plan), _limit(plan)])
+            PriceCard(
+                plan.name,
+                card_price(plan),
+                [plan_credits(plan), _limit(plan)],
+                plan.monthly_credits,
+                plan.price_cents,
+                plan == recommended,
+            )
             for plan in plans
         ],
-        packs=[PriceCard(str(pack), card_price(pack, highest), [_limit(pack)]) for pack in packs],
-        note=savings_note(highest) if highest else "",
+        packs=[
+            PriceCard(str(pack), card_price(pack), [_limit(pack)], pack.credits, pack.price_cents)
+            for pack in packs
+        ],
     )
 
 

@@ -6,18 +6,22 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
 from credits.models import Pack, Plan
+from reference.docs.page_context import load_accuracy
 from reference.landing.presenters import describe_limit, describe_prices, describe_reason
 from reference.landing.visitor_checks import TooManyChecks, check_for_visitor
 from runtime.http.public_pages import public_page
 from runtime.http.request import IdentifiedRequest
 from validation.forms import AddressForm
+from validation.presenters.code_samples import build_code_samples
 from validation.presenters.retention import describe_stored_results
 
 HEADLINE = "Catch bad email addresses before you send"
 DESCRIPTION = (
-    "Check email addresses with one API call. Get a verdict, the reason behind it, and a "
-    "correction for likely typos. Start for free."
+    "Check email addresses with one API call, or clean a whole list: a verdict, its reason, and "
+    "a correction for likely typos. Start for free."
 )
+# Mistyped on purpose.
+EXAMPLE = "jane.doe@gmial.com"
 
 
 @login_not_required
@@ -30,6 +34,10 @@ def show_landing(request: IdentifiedRequest) -> HttpResponse:
         "description": DESCRIPTION,
         "free_credits": Plan.objects.free().monthly_credits,
         "offers": describe_prices(Plan.objects.offered(), Pack.objects.offered()),
+        "samples": build_code_samples(settings.BASE_URL, EXAMPLE),
+        "accuracy": load_accuracy(),
+        "seller": (settings.SELLER_NAME, settings.SELLER_ADDRESS),
+        "checks_mailboxes": settings.PROBE_MAILBOX_CHECKS,
         "log_days": settings.LOG_RETENTION_DAYS,
         "stored_results": describe_stored_results(
             settings.RESULT_RETENTION_HOURS, settings.LIST_RETENTION_DAYS

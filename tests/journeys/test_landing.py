@@ -18,7 +18,7 @@ def result(page: Page) -> Locator:
 
 def height_of_what_follows(page: Page) -> float:
     """Return where the section below the form starts."""
-    box = page.get_by_role("heading", name="Request and response").bounding_box()
+    box = page.get_by_role("heading", name="When someone signs up: one call").bounding_box()
     assert box
     return box["y"]
 
@@ -73,3 +73,16 @@ def test_visitor_checks_addresses_until_the_limit(windows: Windows) -> None:
     page.wait_for_url("/accounts/signup/")
     (refusal,) = windows.take_console_errors()
     assert "429" in refusal
+
+
+def test_slider_finds_the_cheapest_offer(windows: Windows) -> None:
+    page = windows.open()
+    page.goto("/")
+    slider = page.get_by_role("slider", name="Addresses a month")
+    for presses, offer in (("Home", "Free: nothing to pay."), ("End", "1,000,000 credits: $1,200")):
+        slider.press(presses)
+        expect(page.locator("#volume-price")).to_contain_text(offer)
+    expect(slider).to_have_attribute(
+        "aria-valuetext", "1,000,000 addresses. 1,000,000 credits: $1,200 paid once."
+    )
+    assert_no_findings(page)

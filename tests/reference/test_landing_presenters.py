@@ -13,13 +13,15 @@ PACKS = [
 ]
 
 
-def test_plans_and_packs_are_compared_with_the_same_price() -> None:
-    offers = describe_prices(PLANS, PACKS)
-    assert [offer.price.saving for offer in offers.plans] == ["", "Save 40%"]
-    assert [offer.price.saving for offer in offers.packs] == ["", "Save 30%"]
-    assert offers.note == ("Savings are compared with our highest price, $5 per 1,000 credits.")
+def test_plan_in_the_middle_is_recommended() -> None:
+    largest = Plan(
+        code="l", name="L", price_cents=9_900, monthly_credits=50_000, requests_per_minute=1
+    )
+    offers = describe_prices([*PLANS, largest], PACKS)
+    assert [offer.is_recommended for offer in offers.plans] == [False, True, False]
+    assert not any(offer.is_recommended for offer in offers.packs)
+    assert [offer.credits for offer in offers.packs] == [1_000, 10_000]
 
 
-def test_free_plan_alone_is_compared_with_nothing() -> None:
-    offers = describe_prices(PLANS[:1], [])
-    assert (offers.packs, offers.note) == ([], "")
+def test_two_plans_need_no_recommendation() -> None:
+    assert not any(offer.is_recommended for offer in describe_prices(PLANS, []).plans)

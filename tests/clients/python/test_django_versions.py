@@ -35,7 +35,16 @@ def test_validator_works(tmp_path: Path, requirement: str, major: int) -> None:
     python = tmp_path / "venv" / "bin" / "python"
     uv = ROOT / ".venv" / "bin" / "uv"
     subprocess.run([uv, "venv", "-q", "-p", sys.executable, tmp_path / "venv"], check=True)
-    install = [uv, "pip", "install", "-q", "-p", python, requirement, f"emailvalidation @ {WHEEL}"]
+    install: list[str | Path] = [
+        uv,
+        "pip",
+        "install",
+        "-q",
+        "-p",
+        python,
+        requirement,
+        f"emailvalidation @ {WHEEL}",
+    ]
     subprocess.run(install, check=True)
     with product(tmp_path, WEB_WORKERS="1") as site:
         process = subprocess.run(

@@ -9,7 +9,6 @@ from credits.models import OrderKind, OrderMethod, Pack, Plan
 from credits.presenters.checkout import OrderTerms, order_terms
 from credits.presenters.prices import (
     card_price,
-    highest_rate,
     limit_after_purchase,
     pack_prices,
     plan_credits,
@@ -32,27 +31,23 @@ def test_prices_credits_limits_and_tax_are_described() -> None:
 
 
 @pytest.mark.parametrize(
-    ("cents", "credits", "rate", "saving"),
+    ("cents", "credits", "rate"),
     [
-        (1_500, 5_000, "$3", "Save 40%"),
-        (59_000, 500_000, "$1.18", "Save 76%"),
-        (500, 1_000, "$5", ""),
-        (1_000, 16_000, "$0.63", "Save 87%"),
-        (499, 1_000, "$4.99", ""),
+        (1_500, 5_000, "$3"),
+        (59_000, 500_000, "$1.18"),
+        (1_000, 16_000, "$0.63"),
+        (499, 1_000, "$4.99"),
     ],
 )
-def test_price_per_thousand_is_rounded_and_the_saving_is_not_exaggerated(
-    cents: int, credits: int, rate: str, saving: str
-) -> None:
-    price = card_price(Pack(credits=credits, price_cents=cents), highest_rate(PACKS))
-    assert (price.note, price.saving) == (f"{rate} per 1,000 credits", saving)
+def test_price_per_thousand_is_rounded(cents: int, credits: int, rate: str) -> None:
+    price = card_price(Pack(credits=credits, price_cents=cents))
+    assert price.note == f"{rate} per 1,000 credits"
 
 
-def test_free_plan_saves_nothing_and_has_no_price_per_thousand() -> None:
-    price = card_price(FREE, highest_rate(PACKS))
-    assert (price.amount, price.unit, price.saving) == ("$0", "per month", "")
+def test_free_plan_has_no_price_per_thousand() -> None:
+    price = card_price(FREE)
+    assert (price.amount, price.unit) == ("$0", "per month")
     assert price.note == "No payment details needed"
-    assert card_price(FREE, highest_rate([FREE])).saving == ""
 
 
 def test_packs_are_listed_in_a_sentence() -> None:
