@@ -2,7 +2,6 @@
 
 import json
 from decimal import Decimal
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from django.conf import settings
@@ -42,6 +41,7 @@ from lists.results.sample import MIN_ADDRESSES, SAMPLE_SIZE, SAMPLES_PER_DAY
 from lists.uploads.limits import COLUMN_CHANGES_PER_HOUR, MAX_UNFINISHED, format_bytes
 from lists.uploads.parsing import MAX_ROWS_PER_ADDRESS
 from lists.uploads.services import MAX_EMAILS, MAX_PART_BYTES
+from reference.accuracy import load_accuracy
 from reference.docs.changelog import read_changelog
 from reference.docs.operations import describe_operations, find_operation, list_groups
 from reference.docs.pages import DocsPage
@@ -72,16 +72,6 @@ _RATE_HEADERS = ("X-RateLimit", "RateLimit", "Retry-After")
 def render_contents(page: DocsPage) -> str:
     context = {"page": page, "operations": describe_operations(page), **_NUMBERS, **_facts()}
     return render_to_string("docs/contents.md", context).strip() + "\n"
-
-
-def load_accuracy() -> dict[str, object]:
-    """Load what `make accuracy` measured, such as `75.6%` and `of 22,008`."""
-    document = json.loads((Path(__file__).parent / "accuracy.json").read_text())
-    figures = {
-        name: {"count": f"{count:,}", "total": f"{total:,}", "share": f"{count / total:.1%}"}
-        for name, (count, total) in document["figures"].items()
-    }
-    return {**document, **figures}
 
 
 _NUMBERS: dict[str, object] = {

@@ -6,7 +6,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
 from credits.models import Pack, Plan
-from reference.docs.page_context import load_accuracy
+from reference.accuracy import load_accuracy
 from reference.landing.presenters import describe_limit, describe_prices, describe_reason
 from reference.landing.visitor_checks import TooManyChecks, check_for_visitor
 from runtime.http.public_pages import public_page

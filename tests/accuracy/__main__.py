@@ -21,7 +21,7 @@ SOURCES = {
     "verified.txt": "github.com/disposable/disposable-email-domains, domains_mx.txt",
     "held_out.txt": "github.com/doodad-labs/disposable-email-domains, data/active.txt",
 }
-RESULTS = ROOT / "reference" / "docs" / "accuracy.json"
+RESULTS = ROOT / "reference" / "accuracy.json"
 
 
 def measure_all(folder: Path) -> dict[str, Iterable[Measure]]:

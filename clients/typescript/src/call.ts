@@ -12,9 +12,9 @@ export const VERSION = "1.0.0";
 
 // Only these operations know idempotency keys. Repeating another POST could do its work twice.
 const REPEATABLE_POST = /^\/v1\/(validate(\/batch)?|mcp|lists(\/[^/]+\/(start|rerun))?)\/?$/;
-const LONGEST_PAUSE_MS = 8_000;
+const LONGEST_PAUSE_MS = 4_000;
 const SHORTEST_TRY_MS = 5_000;
-// Errors that are worth one more try.
+// Statuses that are each worth one more try.
 const ONCE = [500, 502, 504];
 
 export type Query = Record<string, string | number | boolean | null | undefined>;
@@ -100,7 +100,7 @@ class Deadline {
 
   /** The time of one try leaves some for another if the API doesn't respond. */
   get forOneTry(): number {
-    return Math.max(0, Math.min(this.left, Math.max(SHORTEST_TRY_MS, this.milliseconds * 0.4)));
+    return Math.max(0, Math.min(this.left, Math.max(SHORTEST_TRY_MS, this.milliseconds * 0.3)));
   }
 
   check(): void {
@@ -121,7 +121,8 @@ export async function call(
   const isRepeatable = method !== "POST" || REPEATABLE_POST.test(path);
   const url = config.baseUrl + path + toQuery(options.query);
   const init = buildInit(config, method, options);
-  for (let tries = 1, serverErrors = 0; ; tries += 1) {
+  const seen: number[] = [];
+  for (let tries = 1; ; tries += 1) {
     options.signal?.throwIfAborted();
     deadline.check();
     let error: EmailValidationError;
@@ -133,8 +134,8 @@ export async function call(
         return response;
       }
       error = errorFromResponse(response.status, response.data);
-      serverErrors += ONCE.includes(response.status) ? 1 : 0;
-      wait = millisecondsToWait(response, error, isRepeatable, serverErrors);
+      wait = millisecondsToWait(response, error, isRepeatable, seen);
+      seen.push(response.status);
     } catch (failure) {
       options.signal?.throwIfAborted();
       deadline.check();
@@ -207,7 +208,7 @@ function millisecondsToWait(
   response: ApiResponse,
   error: EmailValidationError,
   isRepeatable: boolean,
-  serverErrors: number,
+  seen: number[],
 ): number | null {
   const { status, headers } = response;
   const isRefused = status === 503 && (isRepeatable || error.details["charged"] === false);
@@ -216,7 +217,7 @@ function millisecondsToWait(
     // Never earlier than asked, and not all waiting clients at the same moment.
     return (Number.isFinite(asked) ? asked : 1) * 1000 + Math.random() * 500;
   }
-  return ONCE.includes(status) && serverErrors === 1 && isRepeatable ? backoff(1) : null;
+  return ONCE.includes(status) && !seen.includes(status) && isRepeatable ? backoff(1) : null;
 }
 
 /** A random pause, so that clients don't come back together after an outage. */

@@ -106,7 +106,7 @@ export class Lists {
   /** Returns the list, or waits up to 20 seconds for another state. */
   async get(id: string, { wait }: { wait?: number } = {}): Promise<AddressList> {
     // One try must be longer than the wait.
-    const timeout = wait === undefined ? undefined : (wait + 60) * 1000;
+    const timeout = wait === undefined ? undefined : (4 * wait + 30) * 1000;
     return (await this.#call("GET", `/${id}`, { query: { wait }, timeout })).data;
   }
 

@@ -7,7 +7,7 @@ let next = 0;
 
 async function call(number) {
   // Invalid syntax costs a credit, too, and needs no DNS.
-  const outcome = { address: `typescript ${number}`, result: "", error: "" };
+  const outcome = { address: `typescript ${calls} ${number}`, result: "", error: "" };
   const start = performance.now();
   try {
     outcome.result = (await client.validate(outcome.address)).id;

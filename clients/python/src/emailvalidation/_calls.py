@@ -25,9 +25,9 @@ from emailvalidation.errors import (
 
 # Only these operations know idempotency keys. Repeating another POST could do its work twice.
 _REPEATABLE_POST = re.compile(r"/v1/(validate(/batch)?|mcp|lists(/[^/]+/(start|rerun))?)/?$")
-_LONGEST_PAUSE = 8.0
+_LONGEST_PAUSE = 4.0
 _SHORTEST_TRY = 5.0
-# Errors that are worth one more try.
+# Statuses that are each worth one more try.
 _ONCE = (500, 502, 504)
 
 Query = Mapping[str, Union[str, int, bool, None]]
@@ -46,7 +46,7 @@ class Deadline:
 
     def for_one_try(self) -> Deadline:
         """Return the time of one try, which leaves some for another if the API doesn't respond."""
-        return Deadline(min(self.left, max(_SHORTEST_TRY, self.seconds * 0.4)))
+        return Deadline(min(self.left, max(_SHORTEST_TRY, self.seconds * 0.3)))
 
     def check(self) -> float:
         """Return the seconds that are left, if any."""
@@ -141,7 +141,8 @@ def run_call(request: Request, deadline: Deadline) -> Call:
 
     A driver answers a request with its response, or throws in why there is none.
     """
-    tries = server_errors = 0
+    tries = 0
+    seen: list[int] = []
     while True:
         deadline.check()
         request.deadline = deadline.for_one_try() if request.is_repeatable else deadline
@@ -161,15 +162,15 @@ def run_call(request: Request, deadline: Deadline) -> Call:
             if response.status < 400:
                 return response
             error = error_from_response(response.status, response.headers, response.data)
-            server_errors += response.status in _ONCE
-            wait = _seconds_to_wait(request, response, error, server_errors)
+            wait = _seconds_to_wait(request, response, error, seen)
+            seen.append(response.status)
         if wait is None or wait >= deadline.left:
             raise error
         yield Pause(wait)
 
 
 def _seconds_to_wait(
-    request: Request, response: Response, error: EmailValidationError, server_errors: int
+    request: Request, response: Response, error: EmailValidationError, seen: list[int]
 ) -> Optional[float]:
     """Return None if another try would get the same response, or could do something twice."""
     status = response.status
@@ -178,7 +179,7 @@ def _seconds_to_wait(
         return _asked_wait(response, error) + random.uniform(0, 0.5)
     if status == 503 and (request.is_repeatable or error.details.get("charged") is False):
         return _asked_wait(response, error) + random.uniform(0, 0.5)
-    if status in _ONCE and server_errors == 1 and request.is_repeatable:
+    if status in _ONCE and status not in seen and request.is_repeatable:
         return _backoff(1)
     return None
 

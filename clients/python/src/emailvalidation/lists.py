@@ -133,7 +133,7 @@ class Lists:
     def get(self, list_id: str, *, wait: Optional[int] = None) -> AddressList:
         """Return the list, or wait up to 20 seconds for another state."""
         # One try must be longer than the wait.
-        timeout = None if wait is None else wait + 60
+        timeout = None if wait is None else 4 * wait + 30
         response = self._client.request(
             "GET", f"/v1/lists/{list_id}", query={"wait": wait}, timeout=timeout
         )

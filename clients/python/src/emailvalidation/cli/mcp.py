@@ -28,7 +28,7 @@ def add_command(commands: Any) -> None:
 
 def run(options: argparse.Namespace, screen: Screen) -> None:
     lock = threading.Lock()
-    with open_client(options, timeout=90) as client, ThreadPoolExecutor(8) as pool:
+    with open_client(options, timeout=120) as client, ThreadPoolExecutor(8) as pool:
 
         def pass_on(line: str) -> None:
             answer = _ask(client, line)
