@@ -6,9 +6,8 @@ _FOLDER = settings.BASE_DIR / "static" / "clients"
 
 
 def _find(pattern: str) -> str:
-    (package,) = _FOLDER.glob(pattern)
-    name: str = package.name
-    return f"{settings.BASE_URL}/static/clients/{name}"
+    newest = max(package.name for package in _FOLDER.glob(pattern))
+    return f"{settings.BASE_URL}/static/clients/{newest}"
 
 
 PYTHON_PACKAGE = _find("*.whl")

@@ -17,6 +17,7 @@ from apikeys.rest.mcp import protocol
 from apikeys.rest.mcp.protocol import INVALID_PARAMS, METHOD_NOT_FOUND, RpcError
 from apikeys.rest.mcp.tools import EXTRA, Tool, tools
 from apikeys.rest.openapi import Node
+from apikeys.rest.request_body import invalid_field, missing_field, refuse_unknown_fields
 from apikeys.rest.responses import ApiResponse
 from apikeys.rest.view import ApiView
 
@@ -86,7 +87,7 @@ class McpView(ApiView):
         headers = {name: response.headers[name] for name in FORWARDED if name in response.headers}
         return protocol.result_response(message_id, protocol.complete(result), headers)
 
-    def run(self, tool: Tool, arguments: Mapping[str, Any]) -> HttpResponse:
+    def run(self, tool: Tool, arguments: dict[str, Any]) -> HttpResponse:
         """Call the operation. Authentication and the first request of the rate limit are done."""
         path, match = tool.resolve(arguments)
         view = _view_class(match)()
@@ -140,20 +141,15 @@ def _view_class(match: ResolverMatch) -> type[ApiView]:
     return view
 
 
-def _check_arguments(tool: Tool, arguments: Mapping[str, Any]) -> None:
+def _check_arguments(tool: Tool, arguments: dict[str, Any]) -> None:
     """Refuse what the operation itself doesn't know or check."""
     for name in tool.required:
         if name not in arguments:
-            raise ApiError("missing_field", f"The argument {name} is required.", param=name)
-    for name in arguments:
-        if name not in tool.arguments:
-            names = ", ".join(tool.arguments)
-            message = f"This tool accepts only these arguments: {names}."
-            raise ApiError("unknown_field", message, param=name[:64])
+            raise missing_field(name)
     most = arguments.get("max_credits", 1)
     if type(most) is not int or most < 1:
-        message = "max_credits must be a whole number of at least 1."
-        raise ApiError("invalid_field", message, param="max_credits")
+        raise invalid_field("max_credits", "max_credits must be a whole number of at least 1.")
+    refuse_unknown_fields(arguments, *tool.arguments)
     if "confirm" in tool.arguments and arguments["confirm"] is not True:
         message = "Ask the user first, then call it again with confirm: true. Nothing was charged."
         raise ApiError("confirmation_required", message, param="confirm")
