@@ -188,12 +188,21 @@ async function sendOnce(
   time: number,
   signal: AbortSignal | undefined,
 ): Promise<ApiResponse> {
-  const signals = [AbortSignal.timeout(Math.ceil(time)), ...(signal ? [signal] : [])];
-  const response = await fetch(url, { ...init, signal: AbortSignal.any(signals) });
-  const text = await response.text();
-  const isJson = response.headers.get("content-type")?.startsWith("application/json");
-  const data: unknown = isJson && text ? JSON.parse(text) : null;
-  return { status: response.status, headers: response.headers, data };
+  // Node.js 20 can lose signals that AbortSignal.any combines, and with them the deadline.
+  const controller = new AbortController();
+  const abort = () => controller.abort();
+  const timer = setTimeout(abort, time);
+  signal?.addEventListener("abort", abort, { once: true });
+  try {
+    const response = await fetch(url, { ...init, signal: controller.signal });
+    const text = await response.text();
+    const isJson = response.headers.get("content-type")?.startsWith("application/json");
+    const data: unknown = isJson && text ? JSON.parse(text) : null;
+    return { status: response.status, headers: response.headers, data };
+  } finally {
+    clearTimeout(timer);
+    signal?.removeEventListener("abort", abort);
+  }
 }
 
 function toQuery(query: Query = {}): string {
