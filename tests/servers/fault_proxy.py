@@ -88,6 +88,8 @@ class _Handler(BaseHTTPRequestHandler):
             self.close_connection = True
         elif fault == "storm":
             self._refuse(429, "rate_limit_error", "rate_limit_exceeded", {"retry_after": 1})
+        elif fault == "page":
+            self._send(200, {"Content-Type": "text/html"}, b"<html>Sign in to the network</html>")
         elif fault in {"500", "502", "503"}:
             self._fail(fault)
         elif fault == "stuck":

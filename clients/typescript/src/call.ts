@@ -113,10 +113,11 @@ class Deadline {
 /** Sends a request, again if that can help, and returns its successful response. */
 export async function call(
   config: Config,
-  method: string,
+  anyMethod: string,
   path: string,
   options: RequestOptions = {},
 ): Promise<ApiResponse> {
+  const method = anyMethod.toUpperCase();
   const deadline = new Deadline(options.timeout ?? config.timeout);
   const isRepeatable = method !== "POST" || REPEATABLE_POST.test(path);
   const url = config.baseUrl + path + toQuery(options.query);
@@ -130,7 +131,9 @@ export async function call(
     try {
       const time = isRepeatable ? deadline.forOneTry : deadline.left;
       const response = await sendOnce(url, init, time, options.signal);
-      if (response.status < 400) {
+      // A page is from a proxy, whatever its status: the API has none.
+      const isPage = response.headers.get("content-type")?.startsWith("text/html");
+      if (response.status < 400 && !isPage) {
         return response;
       }
       error = errorFromResponse(response.status, response.data);
@@ -191,7 +194,8 @@ async function sendOnce(
   // Node.js 20 can lose signals that AbortSignal.any combines, and with them the deadline.
   const controller = new AbortController();
   const abort = () => controller.abort();
-  const timer = setTimeout(abort, time);
+  // A timer can't be longer.
+  const timer = setTimeout(abort, Math.min(time, 2 ** 31 - 1));
   signal?.addEventListener("abort", abort, { once: true });
   try {
     const response = await fetch(url, { ...init, signal: controller.signal });
@@ -236,6 +240,10 @@ function backoff(tries: number): number {
 
 export function sleep(milliseconds: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
+    if (signal?.aborted) {
+      reject(signal.reason);
+      return;
+    }
     const stop = () => {
       clearTimeout(timer);
       reject(signal?.reason);

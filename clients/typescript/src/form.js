@@ -3,6 +3,9 @@
 // Texts: data-email-suggestion="Did you mean {address}?" on the form.
 for (const form of document.querySelectorAll("form[data-email-check]")) {
   const field = form.querySelector("input[type=email]");
+  if (!field) {
+    continue;
+  }
   const note = document.createElement("p");
   note.className = "email-check";
   note.id = `${field.id || "email"}-check`;

@@ -104,10 +104,13 @@ export class Lists {
   }
 
   /** Returns the list, or waits up to 20 seconds for another state. */
-  async get(id: string, { wait }: { wait?: number } = {}): Promise<AddressList> {
+  async get(
+    id: string,
+    { wait, signal }: { wait?: number; signal?: AbortSignal | undefined } = {},
+  ): Promise<AddressList> {
     // One try must be longer than the wait.
     const timeout = wait === undefined ? undefined : (4 * wait + 30) * 1000;
-    return (await this.#call("GET", `/${id}`, { query: { wait }, timeout })).data;
+    return (await this.#call("GET", `/${id}`, { query: { wait }, timeout, signal })).data;
   }
 
   /** Yields all lists, the newest first. */
@@ -140,7 +143,10 @@ export class Lists {
     for (;;) {
       signal?.throwIfAborted();
       const left = Math.max(0, end - performance.now()) / 1000;
-      const current = await this.get(idOf(list), { wait: Math.floor(Math.min(MAX_WAIT_S, left)) });
+      const current = await this.get(idOf(list), {
+        wait: Math.floor(Math.min(MAX_WAIT_S, left)),
+        signal,
+      });
       onProgress?.(current);
       const isOver = ["failed", "canceled", "expired"].includes(current.state);
       if (isOver || (current.error && !current.results_at)) {

@@ -2,6 +2,7 @@
 // The API is also behind a proxy at SVC_STUCK_URL that never responds.
 import assert from "node:assert/strict";
 import { mkdtemp, readFile, readdir, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -161,6 +162,27 @@ test("a wait that is longer than the deadline is not started", async () => {
   const error = await client.validate("service_unavailable@sandbox.test", { timeout: 4_000 }).catch((e) => e);
   assert.ok(error instanceof ServerError);
   assert.equal(error.details.retry_after, 5);
+});
+
+test("a page of a proxy is no answer, and methods may be in lower case", async () => {
+  const methods = [];
+  const server = createServer((request, response) => {
+    methods.push([request.method, Boolean(request.headers["idempotency-key"])]);
+    response.writeHead(200, { "Content-Type": "text/html" }).end("<html>Sign in</html>");
+  });
+  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const foreign = new Client({ baseUrl: `http://127.0.0.1:${server.address().port}` });
+  await assert.rejects(foreign.request("post", "/v1/validate"), /wasn't from the API/);
+  assert.deepEqual(methods, [["POST", true]]);
+  assert.equal((await foreign.signUpCheck("a@sandbox.test")).accept, true);
+  server.close();
+  server.closeAllConnections();
+});
+
+test("waiting ends with its signal", async () => {
+  const stuck = new Client({ baseUrl: process.env.SVC_STUCK_URL });
+  const signal = AbortSignal.timeout(100);
+  await assert.rejects(stuck.lists.wait("lst_1", { signal }), { name: "TimeoutError" });
 });
 
 test("a signal ends a call, with its own reason", async () => {

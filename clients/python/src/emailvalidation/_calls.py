@@ -118,6 +118,7 @@ def build_request(
     idempotency_key: Optional[str] = None,
 ) -> Request:
     """Return the request. A POST has an idempotency key, which all its retries share."""
+    method = method.upper()
     given = {name: _to_text(value) for name, value in (query or {}).items() if value is not None}
     url = f"{path}?{urlencode(given)}" if given else path
     request = Request(method, url, {"Accept": "*/*", **(headers or {})}, body)
@@ -159,7 +160,9 @@ def run_call(request: Request, deadline: Deadline) -> Call:
             error = failure
             wait = _backoff(tries) if request.is_repeatable else None
         else:
-            if response.status < 400:
+            # A page is from a proxy, whatever its status: the API has none.
+            is_page = response.headers.get("content-type", "").startswith("text/html")
+            if response.status < 400 and not is_page:
                 return response
             error = error_from_response(response.status, response.headers, response.data)
             wait = _seconds_to_wait(request, response, error, seen)
