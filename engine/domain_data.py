@@ -110,6 +110,11 @@ class DomainData:
     def versions(self) -> dict[str, str]:
         return {"disposable": max(file.date for file in self._disposable_files)}
 
+    @cached_property
+    def generation(self) -> object:
+        """Return another object after each replacement, for the keys of caches."""
+        return object()
+
     @property
     def version(self) -> str:
         """Return the date of the newest list of disposable domains."""
