@@ -70,11 +70,13 @@ class AddressListQuerySet(LeasedQuerySet["AddressList"]):
         is_unserved = Q(served_at=None, started_at__lt=before) | Q(served_at__lt=before)
         # While mail servers are asked, only this moment moves.
         is_unserved &= Q(collect_at=None) | Q(collect_at__lt=before)
+        # None: the recheck has begun.
+        is_due = Q(recheck_at=None) | Q(recheck_at__lt=before)
         is_unleased = Q(leased_until=None) | Q(leased_until__lt=now)
         return self.of_active_accounts().filter(
             (Q(state__in=(ListState.QUEUED, ListState.RUNNING)) & is_unserved)
             | (Q(state=ListState.PARSING, updated_at__lt=before) & is_unleased)
-            | (Q(state=ListState.RECHECKING, recheck_at__lt=before) & is_unserved)
+            | (Q(state=ListState.RECHECKING) & is_due & is_unserved)
         )
 
     def unfinished(self) -> "AddressListQuerySet":
