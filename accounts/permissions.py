@@ -13,8 +13,15 @@ from accounts.roles import TeamPermission, who_has
 AccountView = Callable[..., HttpResponseBase]
 
 
-def require_permission(permission: TeamPermission) -> Callable[[AccountView], AccountView]:
+def require_permission(
+    permission: TeamPermission, *, takes_post: bool = False, form_page: str = ""
+) -> Callable[[AccountView], AccountView]:
+    """Allow GET, and POST if the view `takes_post`. With a `form_page`, GET redirects there."""
+    methods = ["GET", "HEAD", "POST"] if takes_post else ["GET", "HEAD"]
+    limit_methods = redirect_get_to(form_page) if form_page else require_http_methods(methods)
+
     def decorate(view: AccountView) -> AccountView:
+        @limit_methods
         @wraps(view)
         def guarded(request: HttpRequest, *args: object, **kwargs: object) -> HttpResponseBase:
             account_request = cast(AccountRequest, request)

@@ -3,11 +3,10 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
-from django.views.decorators.http import require_safe
 
 from accounts.audit import queries
 from accounts.audit.forms import AuditFilter
-from accounts.permissions import redirect_get_to, require_permission
+from accounts.permissions import require_permission
 from accounts.presenters.elements import EmptyState
 from accounts.presenters.log_pages import empty_log, log_links
 from accounts.request import AccountRequest
@@ -22,7 +21,6 @@ NO_ENTRY_YET = EmptyState(
 )
 
 
-@require_safe
 @require_permission(TeamPermission.VIEW_AUDIT_LOG)
 def show_audit_log(request: AccountRequest) -> HttpResponse:
     form = AuditFilter(request.GET, request.account)
@@ -39,8 +37,7 @@ def show_audit_log(request: AccountRequest) -> HttpResponse:
     return render(request, "accounts/show_audit_log.html", context)
 
 
-@redirect_get_to(PAGE)
-@require_permission(TeamPermission.VIEW_AUDIT_LOG)
+@require_permission(TeamPermission.VIEW_AUDIT_LOG, form_page=PAGE)
 def export_audit_log(request: AccountRequest) -> HttpResponseBase:
     """Export by POST, as the log records the export."""
     form = AuditFilter(request.POST, request.account)

@@ -1,17 +1,15 @@
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
-from django.views.decorators.http import require_safe
 
 from accounts import notifications
-from accounts.permissions import redirect_get_to, require_permission
+from accounts.permissions import require_permission
 from accounts.request import AccountRequest
 from accounts.roles import TeamPermission, who_has
 
 PAGE = "accounts:show-notifications"
 
 
-@require_safe
 @require_permission(TeamPermission.VIEW_ACCOUNT)
 def show_notifications(request: AccountRequest) -> HttpResponse:
     wanted = notifications.wanted_types(request.account)
@@ -19,8 +17,7 @@ def show_notifications(request: AccountRequest) -> HttpResponse:
     return render(request, "accounts/show_notifications.html", context)
 
 
-@redirect_get_to(PAGE)
-@require_permission(TeamPermission.MANAGE_NOTIFICATIONS)
+@require_permission(TeamPermission.MANAGE_NOTIFICATIONS, form_page=PAGE)
 def change_notifications(request: AccountRequest) -> HttpResponse:
     wanted = request.POST.getlist("emails")
     notifications.change_notifications(

@@ -43,8 +43,7 @@ def change_preferences(request: SiteRequest) -> HttpResponse:
     return _profile_page(request, preferences_form=form)
 
 
-@redirect_get_to(PAGE)
-@require_permission(TeamPermission.RENAME_ACCOUNT)
+@require_permission(TeamPermission.RENAME_ACCOUNT, form_page=PAGE)
 def rename_account(request: AccountRequest) -> HttpResponse:
     form = AccountForm(request.POST)
     if form.is_valid():
@@ -59,8 +58,7 @@ def rename_account(request: AccountRequest) -> HttpResponse:
     return _profile_page(request, account_form=form)
 
 
-@redirect_get_to(PAGE)
-@require_permission(TeamPermission.EXPORT_ACCOUNT)
+@require_permission(TeamPermission.EXPORT_ACCOUNT, form_page=PAGE)
 @factor_required(back_to=PAGE)
 def export_account(request: AccountRequest) -> HttpResponse:
     account = request.account
@@ -72,8 +70,7 @@ def export_account(request: AccountRequest) -> HttpResponse:
     return response
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-@require_permission(TeamPermission.CLOSE_ACCOUNT)
+@require_permission(TeamPermission.CLOSE_ACCOUNT, takes_post=True)
 @factor_required()
 @reauthentication_required  # type: ignore[untyped-decorator]
 def close_account(request: AccountRequest) -> HttpResponse:
@@ -87,8 +84,7 @@ def close_account(request: AccountRequest) -> HttpResponse:
     return redirect("accounts:show-closed")
 
 
-@redirect_get_to("validation:show-overview")
-@require_permission(TeamPermission.VIEW_ACCOUNT)
+@require_permission(TeamPermission.VIEW_ACCOUNT, form_page="validation:show-overview")
 def switch_account(request: AccountRequest) -> HttpResponse:
     account_id = request.POST.get("account")
     if account_id in {membership.account.public_id for membership in request.memberships}:

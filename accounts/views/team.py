@@ -1,7 +1,6 @@
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.views.decorators.http import require_http_methods, require_safe
 
 from accounts import team
 from accounts.authentication.second_factor.factors import users_with_second_factor
@@ -9,7 +8,7 @@ from accounts.authentication.second_factor.proof import factor_required, require
 from accounts.authentication.second_factor.requirement import change_requirement
 from accounts.forms import InviteForm, RoleForm
 from accounts.models import Membership, User
-from accounts.permissions import redirect_get_to, require_permission
+from accounts.permissions import require_permission
 from accounts.presenters.team import (
     factor_setting,
     member_rows,
@@ -20,14 +19,12 @@ from accounts.roles import ROLE_DESCRIPTIONS, Role, TeamPermission, roles_assign
 PAGE = "accounts:show-team"
 
 
-@require_safe
 @require_permission(TeamPermission.VIEW_ACCOUNT)
 def show_team(request: AccountRequest) -> HttpResponse:
     return _team_page(request, InviteForm())
 
 
-@redirect_get_to(PAGE)
-@require_permission(TeamPermission.MANAGE_TEAM)
+@require_permission(TeamPermission.MANAGE_TEAM, form_page=PAGE)
 def invite_member(request: AccountRequest) -> HttpResponse:
     form = InviteForm(request.POST)
     if form.is_valid():
@@ -45,8 +42,7 @@ def invite_member(request: AccountRequest) -> HttpResponse:
     return _team_page(request, form)
 
 
-@redirect_get_to(PAGE)
-@require_permission(TeamPermission.MANAGE_TEAM)
+@require_permission(TeamPermission.MANAGE_TEAM, form_page=PAGE)
 def withdraw_invitation(request: AccountRequest, invitation_id: str) -> HttpResponse:
     pending = request.account.invitations.pending()
     invitation = get_object_or_404(pending, public_id=invitation_id)
@@ -59,8 +55,7 @@ def withdraw_invitation(request: AccountRequest, invitation_id: str) -> HttpResp
     return redirect(PAGE)
 
 
-@redirect_get_to(PAGE)
-@require_permission(TeamPermission.MANAGE_TEAM)
+@require_permission(TeamPermission.MANAGE_TEAM, form_page=PAGE)
 def change_role(request: AccountRequest, membership_id: str) -> HttpResponse:
     membership = _get_member(request, membership_id)
     form = RoleForm(request.POST)
@@ -80,8 +75,7 @@ def change_role(request: AccountRequest, membership_id: str) -> HttpResponse:
     return redirect(PAGE)
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-@require_permission(TeamPermission.VIEW_ACCOUNT)
+@require_permission(TeamPermission.VIEW_ACCOUNT, takes_post=True)
 def remove_member(request: AccountRequest, membership_id: str) -> HttpResponse:
     membership = _get_member(request, membership_id)
     is_leaving = membership == request.membership
@@ -100,8 +94,7 @@ def remove_member(request: AccountRequest, membership_id: str) -> HttpResponse:
     return redirect(PAGE)
 
 
-@redirect_get_to(PAGE)
-@require_permission(TeamPermission.REQUIRE_SECOND_FACTOR)
+@require_permission(TeamPermission.REQUIRE_SECOND_FACTOR, form_page=PAGE)
 @factor_required(back_to=PAGE)
 def require_second_factor(request: AccountRequest) -> HttpResponse:
     is_required = request.POST.get("required") == "yes"

@@ -8,13 +8,12 @@ from django.forms import model_to_dict
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
-from django.views.decorators.http import require_http_methods, require_safe
 
 from accounts import forms
 from accounts.actor import Actor
 from accounts.authentication.second_factor.proof import factor_required
 from accounts.models import Delivery, WebhookEndpoint
-from accounts.permissions import redirect_get_to, require_permission
+from accounts.permissions import require_permission
 from accounts.request import AccountRequest
 from accounts.roles import TeamPermission
 from accounts.webhooks import services
@@ -27,15 +26,13 @@ FIELDS = ["url", "description", "types"]
 DELIVERIES_PER_PAGE = 50
 
 
-@require_safe
 @require_permission(TeamPermission.MANAGE_WEBHOOKS)
 def show_webhooks(request: AccountRequest) -> HttpResponse:
     context = {"endpoints": request.account.webhooks.all(), "max": services.MAX_WEBHOOKS}
     return render(request, "accounts/show_webhooks.html", context)
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-@require_permission(TeamPermission.MANAGE_WEBHOOKS)
+@require_permission(TeamPermission.MANAGE_WEBHOOKS, takes_post=True)
 @factor_required()
 def create_webhook(request: AccountRequest) -> HttpResponse:
     form, actor = forms.CreateWebhookForm(request.POST or None), Actor.of_page(request)
@@ -51,7 +48,6 @@ def create_webhook(request: AccountRequest) -> HttpResponse:
     return render(request, "accounts/create_webhook.html", {"form": form})
 
 
-@require_safe
 @require_permission(TeamPermission.MANAGE_WEBHOOKS)
 def show_webhook(request: AccountRequest, endpoint_id: str) -> HttpResponse:
     endpoint, form = _get_endpoint(request, endpoint_id), forms.DeliveryFilter(request.GET)
@@ -67,8 +63,7 @@ def show_webhook(request: AccountRequest, endpoint_id: str) -> HttpResponse:
     return render(request, "accounts/show_webhook.html", context)
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-@require_permission(TeamPermission.MANAGE_WEBHOOKS)
+@require_permission(TeamPermission.MANAGE_WEBHOOKS, takes_post=True)
 @factor_required()
 def change_webhook(request: AccountRequest, endpoint_id: str) -> HttpResponse:
     endpoint, actor = _get_endpoint(request, endpoint_id), Actor.of_page(request)
@@ -83,16 +78,14 @@ def change_webhook(request: AccountRequest, endpoint_id: str) -> HttpResponse:
     return render(request, "accounts/change_webhook.html", {"form": form, "endpoint": endpoint})
 
 
-@redirect_get_to(PAGE)
-@require_permission(TeamPermission.MANAGE_WEBHOOKS)
+@require_permission(TeamPermission.MANAGE_WEBHOOKS, form_page=PAGE)
 def switch_webhook(request: AccountRequest, endpoint_id: str, *, on: bool) -> HttpResponse:
     endpoint, actor = _get_endpoint(request, endpoint_id), Actor.of_page(request)
     services.change_endpoint(endpoint=endpoint, actor=actor, is_enabled=on)
     return redirect(ENDPOINT, endpoint_id)
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-@require_permission(TeamPermission.MANAGE_WEBHOOKS)
+@require_permission(TeamPermission.MANAGE_WEBHOOKS, takes_post=True)
 @factor_required()
 def rotate_webhook(request: AccountRequest, endpoint_id: str) -> HttpResponse:
     endpoint, actor = _get_endpoint(request, endpoint_id), Actor.of_page(request)
@@ -114,8 +107,7 @@ def rotate_webhook(request: AccountRequest, endpoint_id: str) -> HttpResponse:
     return render(request, "accounts/rotate_webhook.html", context)
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-@require_permission(TeamPermission.MANAGE_WEBHOOKS)
+@require_permission(TeamPermission.MANAGE_WEBHOOKS, takes_post=True)
 def delete_webhook(request: AccountRequest, endpoint_id: str) -> HttpResponse:
     endpoint = _get_endpoint(request, endpoint_id)
     if request.method != "POST":
@@ -125,8 +117,7 @@ def delete_webhook(request: AccountRequest, endpoint_id: str) -> HttpResponse:
     return redirect(PAGE)
 
 
-@redirect_get_to(PAGE)
-@require_permission(TeamPermission.MANAGE_WEBHOOKS)
+@require_permission(TeamPermission.MANAGE_WEBHOOKS, form_page=PAGE)
 def send_test_event(request: AccountRequest, endpoint_id: str) -> HttpResponse:
     endpoint, actor = _get_endpoint(request, endpoint_id), Actor.of_page(request)
     try:
@@ -137,7 +128,6 @@ def send_test_event(request: AccountRequest, endpoint_id: str) -> HttpResponse:
     return redirect("accounts:show-event", endpoint_id, event.public_id)
 
 
-@require_safe
 @require_permission(TeamPermission.MANAGE_WEBHOOKS)
 def show_event(request: AccountRequest, endpoint_id: str, event_id: str) -> HttpResponse:
     """Wait for an attempt. With `attempts`, return the fragment that pages poll."""
@@ -155,7 +145,6 @@ def show_event(request: AccountRequest, endpoint_id: str, event_id: str) -> Http
     return render(request, "accounts/show_event.html", context)
 
 
-@require_safe
 @require_permission(TeamPermission.MANAGE_WEBHOOKS)
 def show_delivery(request: AccountRequest, endpoint_id: str, delivery_id: str) -> HttpResponse:
     delivery = _get_delivery(request, endpoint_id, delivery_id)
@@ -163,8 +152,7 @@ def show_delivery(request: AccountRequest, endpoint_id: str, delivery_id: str) -
     return render(request, "accounts/show_delivery.html", context)
 
 
-@redirect_get_to(PAGE)
-@require_permission(TeamPermission.MANAGE_WEBHOOKS)
+@require_permission(TeamPermission.MANAGE_WEBHOOKS, form_page=PAGE)
 def replay_delivery(request: AccountRequest, endpoint_id: str, delivery_id: str) -> HttpResponse:
     delivery = _get_delivery(request, endpoint_id, delivery_id)
     try:
@@ -174,8 +162,7 @@ def replay_delivery(request: AccountRequest, endpoint_id: str, delivery_id: str)
     return redirect("accounts:show-delivery", endpoint_id, delivery_id)
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-@require_permission(TeamPermission.MANAGE_WEBHOOKS)
+@require_permission(TeamPermission.MANAGE_WEBHOOKS, takes_post=True)
 def replay_failed(request: AccountRequest, endpoint_id: str) -> HttpResponse:
     endpoint, actor = _get_endpoint(request, endpoint_id), Actor.of_page(request)
     form = forms.ReplayFailedForm(request.POST or None)

@@ -3,7 +3,6 @@
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.views.decorators.http import require_http_methods, require_safe
 
 from accounts.authentication.second_factor.proof import factor_required, require_factor
 from accounts.permissions import require_permission
@@ -19,7 +18,6 @@ PAGE = "apikeys:show-keys"
 MAX_INACTIVE_SHOWN = 20
 
 
-@require_safe
 @require_permission(TeamPermission.MANAGE_KEYS)
 def show_keys(request: AccountRequest) -> HttpResponse:
     keys = request.account.api_keys.select_related("created_by", "replaced_by", "account")
@@ -36,8 +34,7 @@ def show_keys(request: AccountRequest) -> HttpResponse:
     return render(request, "apikeys/show_keys.html", context)
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-@require_permission(TeamPermission.MANAGE_KEYS)
+@require_permission(TeamPermission.MANAGE_KEYS, takes_post=True)
 @factor_required()
 def create_key(request: AccountRequest) -> HttpResponse:
     form = CreateKeyForm(request.account, request.POST or None)
@@ -55,15 +52,13 @@ def create_key(request: AccountRequest) -> HttpResponse:
     return render(request, "apikeys/create_key.html", {"form": form})
 
 
-@require_safe
 @require_permission(TeamPermission.MANAGE_KEYS)
 def show_created(request: AccountRequest, key_id: str) -> HttpResponse:
     """Handle a reload: the secret is shown only once."""
     return _render_shown_before(request, _get_key(request, key_id))
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-@require_permission(TeamPermission.MANAGE_KEYS)
+@require_permission(TeamPermission.MANAGE_KEYS, takes_post=True)
 def change_key(request: AccountRequest, key_id: str) -> HttpResponse:
     key = _get_key(request, key_id)
     initial = {
@@ -89,8 +84,7 @@ def change_key(request: AccountRequest, key_id: str) -> HttpResponse:
     return render(request, "apikeys/change_key.html", context)
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-@require_permission(TeamPermission.MANAGE_KEYS)
+@require_permission(TeamPermission.MANAGE_KEYS, takes_post=True)
 @factor_required()
 def rotate_key(request: AccountRequest, key_id: str) -> HttpResponse:
     key = _get_key(request, key_id)
@@ -112,8 +106,7 @@ def rotate_key(request: AccountRequest, key_id: str) -> HttpResponse:
     return render(request, "apikeys/rotate_key.html", {"form": form, "key": key})
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-@require_permission(TeamPermission.MANAGE_KEYS)
+@require_permission(TeamPermission.MANAGE_KEYS, takes_post=True)
 def revoke_key(request: AccountRequest, key_id: str) -> HttpResponse:
     key = _get_key(request, key_id)
     if request.method != "POST":

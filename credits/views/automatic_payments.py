@@ -5,9 +5,8 @@ from django.conf import settings
 from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
-from django.views.decorators.http import require_http_methods
 
-from accounts.permissions import redirect_get_to, require_permission
+from accounts.permissions import require_permission
 from accounts.request import AccountRequest
 from accounts.roles import TeamPermission
 from credits.automatic_top_ups import services
@@ -32,8 +31,7 @@ def require_card_payments(view: View) -> View:
     return guarded
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-@require_permission(TeamPermission.BUY)
+@require_permission(TeamPermission.BUY, takes_post=True)
 @require_card_payments
 def save_card(request: AccountRequest) -> HttpResponse:
     """Ask for consent, and link to Stripe, where the card is entered.
@@ -54,8 +52,7 @@ def save_card(request: AccountRequest) -> HttpResponse:
     return render(request, "credits/save_card.html", context)
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-@require_permission(TeamPermission.BUY)
+@require_permission(TeamPermission.BUY, takes_post=True)
 @require_card_payments
 def remove_card(request: AccountRequest) -> HttpResponse:
     account = request.account
@@ -74,8 +71,7 @@ def remove_card(request: AccountRequest) -> HttpResponse:
     return render(request, "credits/remove_card.html", context)
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-@require_permission(TeamPermission.BUY)
+@require_permission(TeamPermission.BUY, takes_post=True)
 @require_card_payments
 def edit_automatic_top_up(request: AccountRequest) -> HttpResponse:
     account = request.account
@@ -99,8 +95,7 @@ def edit_automatic_top_up(request: AccountRequest) -> HttpResponse:
     return render(request, "credits/edit_automatic_top_up.html", context)
 
 
-@redirect_get_to(BILLING)
-@require_permission(TeamPermission.BUY)
+@require_permission(TeamPermission.BUY, form_page=BILLING)
 @require_card_payments
 def switch_off_automatic_top_up(request: AccountRequest) -> HttpResponse:
     reason = AutomaticTopUp.Off.MEMBER

@@ -7,11 +7,10 @@ from django.db import transaction
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
-from django.views.decorators.http import require_safe
 
 from accounts import audit
 from accounts.models import Account
-from accounts.permissions import redirect_get_to, require_permission
+from accounts.permissions import require_permission
 from accounts.request import AccountRequest
 from accounts.roles import TeamPermission
 from credits.automatic_top_ups.rules import look_up_costs
@@ -29,14 +28,12 @@ PAGE = "credits:show-billing"
 MAX_LINES = 5
 
 
-@require_safe
 @require_permission(TeamPermission.VIEW_ACCOUNT)
 def show_billing(request: AccountRequest) -> HttpResponse:
     return _render_billing(request)
 
 
-@redirect_get_to(PAGE)
-@require_permission(TeamPermission.BUY)
+@require_permission(TeamPermission.BUY, form_page=PAGE)
 def change_threshold(request: AccountRequest) -> HttpResponse:
     wallet = request.account.wallet
     form = ThresholdForm(wallet.usual_threshold, request.POST)
@@ -51,7 +48,6 @@ def change_threshold(request: AccountRequest) -> HttpResponse:
     return redirect(PAGE)
 
 
-@require_safe
 @require_permission(TeamPermission.VIEW_ACCOUNT)
 def show_ledger(request: AccountRequest) -> HttpResponse:
     account, this_month = request.account, timezone.now().date().replace(day=1)

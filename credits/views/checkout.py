@@ -4,7 +4,6 @@ from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.http import url_has_allowed_host_and_scheme
-from django.views.decorators.http import require_http_methods, require_safe
 
 from accounts.permissions import require_permission
 from accounts.request import AccountRequest
@@ -19,7 +18,6 @@ from credits.plans.offers import OrderRefused
 from credits.views.orders import redirect_to_payment
 
 
-@require_safe
 @require_permission(TeamPermission.BUY)
 def choose_pack(request: AccountRequest) -> HttpResponse:
     context = {
@@ -31,13 +29,11 @@ def choose_pack(request: AccountRequest) -> HttpResponse:
     return render(request, "credits/choose_pack.html", context)
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-@require_permission(TeamPermission.BUY)
+@require_permission(TeamPermission.BUY, takes_post=True)
 def order_pack(request: AccountRequest, pack_id: str) -> HttpResponse:
     return _order(request, get_object_or_404(Pack.objects.offered(), public_id=pack_id))
 
 
-@require_safe
 @require_permission(TeamPermission.BUY)
 def choose_plan(request: AccountRequest) -> HttpResponse:
     subscription = request.account.subscription
@@ -53,14 +49,12 @@ def choose_plan(request: AccountRequest) -> HttpResponse:
     return render(request, "credits/choose_plan.html", context)
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-@require_permission(TeamPermission.BUY)
+@require_permission(TeamPermission.BUY, takes_post=True)
 def order_plan(request: AccountRequest, plan_code: str) -> HttpResponse:
     return _order(request, get_object_or_404(Plan.objects.offered(), code=plan_code))
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-@require_permission(TeamPermission.BUY)
+@require_permission(TeamPermission.BUY, takes_post=True)
 def choose_later_plan(request: AccountRequest, plan_code: str) -> HttpResponse:
     subscription = request.account.subscription
     available = Plan.objects.offered() | Plan.objects.filter(pk=subscription.plan_id)

@@ -4,9 +4,8 @@ from django.contrib import messages
 from django.core.paginator import Paginator
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.views.decorators.http import require_safe
 
-from accounts.permissions import redirect_get_to, require_permission
+from accounts.permissions import require_permission
 from accounts.request import AccountRequest
 from accounts.roles import TeamPermission
 from credits.invoice_files import NOT_DRAWN, invoice_response
@@ -20,7 +19,6 @@ PAGE = "credits:show-orders"
 ORDERS_PER_PAGE = 25
 
 
-@require_safe
 @require_permission(TeamPermission.BUY)
 def show_orders(request: AccountRequest) -> HttpResponse:
     pages = Paginator(request.account.orders.all(), ORDERS_PER_PAGE)
@@ -28,7 +26,6 @@ def show_orders(request: AccountRequest) -> HttpResponse:
     return render(request, "credits/show_orders.html", {"page": page})
 
 
-@require_safe
 @require_permission(TeamPermission.BUY)
 def show_order(request: AccountRequest, order_id: str) -> HttpResponse:
     """The provider redirects here, but only its event confirms payment."""
@@ -44,7 +41,6 @@ def show_order(request: AccountRequest, order_id: str) -> HttpResponse:
     return render(request, "credits/show_order.html", context)
 
 
-@require_safe
 @require_permission(TeamPermission.BUY)
 def show_invoice(request: AccountRequest, order_id: str) -> HttpResponse:
     order = _get_order(request, order_id)
@@ -55,7 +51,6 @@ def show_invoice(request: AccountRequest, order_id: str) -> HttpResponse:
     return render(request, "credits/show_invoice.html", context)
 
 
-@require_safe
 @require_permission(TeamPermission.BUY)
 def download_invoice(request: AccountRequest, order_id: str) -> HttpResponse:
     order = _get_order(request, order_id)
@@ -68,14 +63,12 @@ def download_invoice(request: AccountRequest, order_id: str) -> HttpResponse:
     return response
 
 
-@redirect_get_to(PAGE)
-@require_permission(TeamPermission.BUY)
+@require_permission(TeamPermission.BUY, form_page=PAGE)
 def pay_order(request: AccountRequest, order_id: str) -> HttpResponse:
     return redirect_to_payment(request, _get_order(request, order_id))
 
 
-@redirect_get_to(PAGE)
-@require_permission(TeamPermission.BUY)
+@require_permission(TeamPermission.BUY, form_page=PAGE)
 def cancel_order(request: AccountRequest, order_id: str) -> HttpResponse:
     order = _get_order(request, order_id)
     if order.kind == OrderKind.RENEWAL:

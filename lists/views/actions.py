@@ -5,9 +5,9 @@ from django.http import HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.utils.http import content_disposition_header
-from django.views.decorators.http import require_GET, require_http_methods
+from django.views.decorators.http import require_GET
 
-from accounts.permissions import redirect_get_to, require_permission
+from accounts.permissions import require_permission
 from accounts.request import AccountRequest
 from accounts.roles import TeamPermission
 from apikeys.actor import Actor
@@ -29,8 +29,7 @@ from validation.models import Check
 PAGE = "lists:show-lists"
 
 
-@redirect_get_to(PAGE)
-@require_permission(TeamPermission.VALIDATE)
+@require_permission(TeamPermission.VALIDATE, form_page=PAGE)
 def choose_column(request: AccountRequest, list_id: str) -> HttpResponse:
     form = ColumnForm(request.POST)
     if not form.is_valid():
@@ -43,15 +42,13 @@ def choose_column(request: AccountRequest, list_id: str) -> HttpResponse:
     return _perform(request, list_id, lifecycle.choose_column, **values)
 
 
-@redirect_get_to(PAGE)
-@require_permission(TeamPermission.VALIDATE)
+@require_permission(TeamPermission.VALIDATE, form_page=PAGE)
 def choose_encoding(request: AccountRequest, list_id: str) -> HttpResponse:
     encoding = request.POST.get("encoding", "")
     return _perform(request, list_id, lifecycle.choose_encoding, encoding=encoding)
 
 
-@redirect_get_to(PAGE)
-@require_permission(TeamPermission.VALIDATE)
+@require_permission(TeamPermission.VALIDATE, form_page=PAGE)
 def sample_list(request: AccountRequest, list_id: str) -> HttpResponse:
     """Check random addresses for free, unless the list is started."""
     address_list = get_list(request, list_id)
@@ -63,8 +60,7 @@ def sample_list(request: AccountRequest, list_id: str) -> HttpResponse:
     return _show(address_list)
 
 
-@redirect_get_to(PAGE)
-@require_permission(TeamPermission.VALIDATE)
+@require_permission(TeamPermission.VALIDATE, form_page=PAGE)
 def start_list(request: AccountRequest, list_id: str) -> HttpResponse:
     check = request.POST.get("check")
     start = lifecycle.Start(
@@ -74,26 +70,22 @@ def start_list(request: AccountRequest, list_id: str) -> HttpResponse:
     return _perform(request, list_id, lifecycle.start_list, start=start)
 
 
-@redirect_get_to(PAGE)
-@require_permission(TeamPermission.VALIDATE)
+@require_permission(TeamPermission.VALIDATE, form_page=PAGE)
 def pause_list(request: AccountRequest, list_id: str) -> HttpResponse:
     return _perform(request, list_id, lifecycle.pause_list)
 
 
-@redirect_get_to(PAGE)
-@require_permission(TeamPermission.VALIDATE)
+@require_permission(TeamPermission.VALIDATE, form_page=PAGE)
 def resume_list(request: AccountRequest, list_id: str) -> HttpResponse:
     return _perform(request, list_id, lifecycle.resume_list)
 
 
-@redirect_get_to(PAGE)
-@require_permission(TeamPermission.VALIDATE)
+@require_permission(TeamPermission.VALIDATE, form_page=PAGE)
 def finish_list(request: AccountRequest, list_id: str) -> HttpResponse:
     return _perform(request, list_id, lifecycle.finish_list)
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-@require_permission(TeamPermission.VALIDATE)
+@require_permission(TeamPermission.VALIDATE, takes_post=True)
 def cancel_list(request: AccountRequest, list_id: str) -> HttpResponse:
     """A canceled list can't continue, so ask for confirmation."""
     if request.method != "POST":
@@ -102,8 +94,7 @@ def cancel_list(request: AccountRequest, list_id: str) -> HttpResponse:
     return _perform(request, list_id, lifecycle.cancel_list)
 
 
-@redirect_get_to(PAGE)
-@require_permission(TeamPermission.VALIDATE)
+@require_permission(TeamPermission.VALIDATE, form_page=PAGE)
 def rerun_list(request: AccountRequest, list_id: str) -> HttpResponse:
     address_list, actor = get_list(request, list_id), Actor.of_page(request)
     try:
@@ -113,8 +104,7 @@ def rerun_list(request: AccountRequest, list_id: str) -> HttpResponse:
     return _show(address_list)
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-@require_permission(TeamPermission.VALIDATE)
+@require_permission(TeamPermission.VALIDATE, takes_post=True)
 def rename_list(request: AccountRequest, list_id: str) -> HttpResponse:
     address_list = get_list(request, list_id)
     form = RenameForm(request.POST or None, initial={"name": address_list.name})
@@ -126,8 +116,7 @@ def rename_list(request: AccountRequest, list_id: str) -> HttpResponse:
     return render(request, "lists/rename_list.html", {"list": address_list, "form": form})
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-@require_permission(TeamPermission.VALIDATE)
+@require_permission(TeamPermission.VALIDATE, takes_post=True)
 def delete_lists(request: AccountRequest, list_id: str = "") -> HttpResponse:
     """Delete the list in the path, or those in the query, within the time for one."""
     if list_id:

@@ -2,7 +2,6 @@ from django.conf import settings
 from django.core.paginator import Paginator
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.views.decorators.http import require_http_methods, require_safe
 
 from accounts.permissions import require_permission
 from accounts.request import AccountRequest
@@ -27,7 +26,6 @@ from lists.uploads.services import MAX_PART_BYTES, upload_list
 LISTS_PER_PAGE = 25
 
 
-@require_safe
 @require_permission(TeamPermission.VIEW_ACCOUNT)
 def show_lists(request: AccountRequest) -> HttpResponse:
     form = ListFilter(request.GET)
@@ -48,8 +46,7 @@ def show_lists(request: AccountRequest) -> HttpResponse:
     return render(request, "lists/show_lists.html", context)
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-@require_permission(TeamPermission.VALIDATE)
+@require_permission(TeamPermission.VALIDATE, takes_post=True)
 def create_list(request: AccountRequest) -> HttpResponse:
     form = NewListForm(request.POST or None, request.FILES or None)
     if form.is_valid():
@@ -66,14 +63,12 @@ def create_list(request: AccountRequest) -> HttpResponse:
     return render(request, "lists/create_list.html", _form_context(request, form))
 
 
-@require_safe
 @require_permission(TeamPermission.VIEW_ACCOUNT)
 def show_list(request: AccountRequest, list_id: str) -> HttpResponse:
     context = {"page": _list_page(request, list_id), "download_form": DownloadForm()}
     return render(request, "lists/show_list.html", context)
 
 
-@require_safe
 @require_permission(TeamPermission.VIEW_ACCOUNT)
 def show_progress(request: AccountRequest, list_id: str) -> HttpResponse:
     """Return the HTML fragment that the page polls."""

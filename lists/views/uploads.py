@@ -3,9 +3,8 @@ from functools import wraps
 
 from django.http import HttpResponse, JsonResponse
 from django.urls import reverse
-from django.views.decorators.http import require_safe
 
-from accounts.permissions import redirect_get_to, require_permission
+from accounts.permissions import require_permission
 from accounts.request import AccountRequest
 from accounts.roles import TeamPermission
 from apikeys.actor import Actor
@@ -35,8 +34,7 @@ def _explain_refusals(view: View) -> View:
     return explaining
 
 
-@redirect_get_to(PAGE)
-@require_permission(TeamPermission.VALIDATE)
+@require_permission(TeamPermission.VALIDATE, form_page=PAGE)
 @_explain_refusals
 def create_upload(request: AccountRequest) -> HttpResponse:
     form = UploadForm(request.POST)
@@ -51,14 +49,12 @@ def create_upload(request: AccountRequest) -> HttpResponse:
     return JsonResponse(_describe(address_list))
 
 
-@require_safe
 @require_permission(TeamPermission.VALIDATE)
 def show_upload(request: AccountRequest, list_id: str) -> HttpResponse:
     return JsonResponse(_describe(get_list(request, list_id)))
 
 
-@redirect_get_to(PAGE)
-@require_permission(TeamPermission.VALIDATE)
+@require_permission(TeamPermission.VALIDATE, form_page=PAGE)
 @_explain_refusals
 def store_part(request: AccountRequest, list_id: str, number: int) -> HttpResponse:
     part = services.store_part(
@@ -70,8 +66,7 @@ def store_part(request: AccountRequest, list_id: str, number: int) -> HttpRespon
     return JsonResponse({"number": part.number, "sha256": part.sha256})
 
 
-@redirect_get_to(PAGE)
-@require_permission(TeamPermission.VALIDATE)
+@require_permission(TeamPermission.VALIDATE, form_page=PAGE)
 @_explain_refusals
 def finish_upload(request: AccountRequest, list_id: str) -> HttpResponse:
     """Begin parsing, once: a response may be lost and the call repeated."""
@@ -81,8 +76,7 @@ def finish_upload(request: AccountRequest, list_id: str) -> HttpResponse:
     return JsonResponse({"page": _url("show-list", address_list)})
 
 
-@redirect_get_to(PAGE)
-@require_permission(TeamPermission.VALIDATE)
+@require_permission(TeamPermission.VALIDATE, form_page=PAGE)
 def cancel_upload(request: AccountRequest, list_id: str) -> HttpResponse:
     """Delete an unfinished list, or return a complete one's page."""
     address_list = get_list(request, list_id)

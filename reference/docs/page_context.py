@@ -71,7 +71,9 @@ _RATE_HEADERS = ("X-RateLimit", "RateLimit", "Retry-After")
 
 def render_contents(page: DocsPage) -> str:
     context = {"page": page, "operations": describe_operations(page), **_NUMBERS, **_facts()}
-    return render_to_string("docs/contents.md", context).strip() + "\n"
+    """Render the page without its head."""
+    contents = render_to_string("docs/contents.md", context).removeprefix(page.head)
+    return contents.strip() + "\n"
 
 
 _NUMBERS: dict[str, object] = {

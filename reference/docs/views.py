@@ -41,8 +41,7 @@ def show_markdown(request: HttpRequest, page: DocsPage) -> HttpResponse:
 
 
 def _to_markdown(page: DocsPage) -> str:
-    contents = add_base_url(remove_attributes(render_contents(page)))
-    return f"# {page.title}\n\n{page.summary}\n\n{contents}"
+    return page.head + add_base_url(remove_attributes(render_contents(page)))
 
 
 @login_not_required

@@ -2,9 +2,8 @@ from django.conf import settings
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
-from django.views.decorators.http import require_safe
 
-from accounts.permissions import redirect_get_to, require_permission
+from accounts.permissions import require_permission
 from accounts.request import AccountRequest
 from accounts.roles import TeamPermission
 from accounts.services import change_log_days as change_days
@@ -22,14 +21,12 @@ from validation.presenters.retention import (
 PAGE = "validation:show-data"
 
 
-@require_safe
 @require_permission(TeamPermission.VIEW_ACCOUNT)
 def show_data(request: AccountRequest) -> HttpResponse:
     return _data_page(request)
 
 
-@redirect_get_to(PAGE)
-@require_permission(TeamPermission.MANAGE_DATA)
+@require_permission(TeamPermission.MANAGE_DATA, form_page=PAGE)
 def change_log_days(request: AccountRequest) -> HttpResponse:
     form = LogDaysForm(request.account, request.POST)
     if not form.is_valid():
@@ -40,8 +37,7 @@ def change_log_days(request: AccountRequest) -> HttpResponse:
     return redirect(PAGE)
 
 
-@redirect_get_to(PAGE)
-@require_permission(TeamPermission.MANAGE_DATA)
+@require_permission(TeamPermission.MANAGE_DATA, form_page=PAGE)
 def confirm_erasure(request: AccountRequest) -> HttpResponse:
     """A form keeps the address out of the URL."""
     form = AddressForm(request.POST)
@@ -54,8 +50,7 @@ def confirm_erasure(request: AccountRequest) -> HttpResponse:
     return render(request, "validation/confirm_erasure.html", context)
 
 
-@redirect_get_to(PAGE)
-@require_permission(TeamPermission.MANAGE_DATA)
+@require_permission(TeamPermission.MANAGE_DATA, form_page=PAGE)
 def erase_address(request: AccountRequest) -> HttpResponse:
     form = AddressForm(request.POST)
     if not form.is_valid():

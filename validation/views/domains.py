@@ -1,9 +1,8 @@
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
-from django.views.decorators.http import require_safe
 
-from accounts.permissions import redirect_get_to, require_permission
+from accounts.permissions import require_permission
 from accounts.request import AccountRequest
 from accounts.roles import TeamPermission, who_has
 from apikeys.actor import Actor
@@ -20,7 +19,6 @@ from validation.presenters.domains import overruled_note, saved_message
 PAGE = "validation:show-domains"
 
 
-@require_safe
 @require_permission(TeamPermission.VIEW_ACCOUNT)
 def show_domains(request: AccountRequest) -> HttpResponse:
     lists = read_domains(request.account)
@@ -28,8 +26,7 @@ def show_domains(request: AccountRequest) -> HttpResponse:
     return _domains_page(request, DomainsForm.of(lists, is_editable=may_change), lists)
 
 
-@redirect_get_to(PAGE)
-@require_permission(TeamPermission.MANAGE_DOMAINS)
+@require_permission(TeamPermission.MANAGE_DOMAINS, form_page=PAGE)
 def save_domains(request: AccountRequest) -> HttpResponse:
     form = DomainsForm(request.POST)
     if form.is_valid():

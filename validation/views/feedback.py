@@ -1,7 +1,6 @@
 from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
-from django.views.decorators.http import require_http_methods
 
 from accounts.permissions import require_permission
 from accounts.request import AccountRequest
@@ -14,8 +13,7 @@ from validation.feedback.services import send_feedback as send
 from validation.request_log import search
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-@require_permission(TeamPermission.VALIDATE)
+@require_permission(TeamPermission.VALIDATE, takes_post=True)
 def send_feedback(request: AccountRequest, result_id: str) -> HttpResponse:
     result = find_reportable_result(request.account, result_id)
     if result is None:

@@ -3,7 +3,6 @@ from datetime import UTC
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.utils import timezone
-from django.views.decorators.http import require_safe
 
 from accounts.authentication.second_factor.factors import has_second_factor
 from accounts.permissions import require_permission
@@ -25,7 +24,6 @@ from validation.reports import overview
 from validation.request_log.search import latest_entries
 
 
-@require_safe
 @require_permission(TeamPermission.VIEW_ACCOUNT)
 def show_overview(request: AccountRequest) -> HttpResponse:
     account = request.account
@@ -56,7 +54,6 @@ def show_overview(request: AccountRequest) -> HttpResponse:
     return render(request, "validation/show_overview.html", context)
 
 
-@require_safe
 @require_permission(TeamPermission.VIEW_ACCOUNT)
 def show_arrival(request: AccountRequest, key_id: str = "") -> HttpResponse:
     key = get_object_or_404(request.account.api_keys, public_id=key_id) if key_id else None

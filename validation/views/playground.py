@@ -1,7 +1,6 @@
 from django.conf import settings
 from django.http import HttpResponse
 from django.shortcuts import render
-from django.views.decorators.http import require_http_methods
 
 from accounts.permissions import require_permission
 from accounts.request import AccountRequest
@@ -25,8 +24,7 @@ BATCH_EXAMPLE = (
 )
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-@require_permission(TeamPermission.VALIDATE)
+@require_permission(TeamPermission.VALIDATE, takes_post=True)
 def try_address(request: AccountRequest) -> HttpResponse:
     """Show the playground. A POST renders the response directly, so it is charged once."""
     form = PlaygroundForm(request.POST or None)
@@ -48,8 +46,7 @@ def try_address(request: AccountRequest) -> HttpResponse:
     return render(request, "validation/try_address.html", context)
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-@require_permission(TeamPermission.VALIDATE)
+@require_permission(TeamPermission.VALIDATE, takes_post=True)
 def try_batch(request: AccountRequest) -> HttpResponse:
     form = BatchForm(request.POST or None)
     emails: tuple[str, ...] = BATCH_EXAMPLE

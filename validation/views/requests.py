@@ -4,9 +4,8 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
-from django.views.decorators.http import require_safe
 
-from accounts.permissions import redirect_get_to, require_permission
+from accounts.permissions import require_permission
 from accounts.presenters.log_pages import empty_log, log_links
 from accounts.request import AccountRequest
 from accounts.roles import TeamPermission
@@ -43,7 +42,6 @@ from validation.results import stored_results
 PAGE = "validation:show-requests"
 
 
-@require_safe
 @require_permission(TeamPermission.VIEW_ACCOUNT)
 def show_requests(request: AccountRequest) -> HttpResponse:
     form = LogFilter(request.GET, request.account)
@@ -67,8 +65,7 @@ def show_requests(request: AccountRequest) -> HttpResponse:
     return render(request, "validation/show_requests.html", context)
 
 
-@redirect_get_to(PAGE)
-@require_permission(TeamPermission.VIEW_ACCOUNT)
+@require_permission(TeamPermission.VIEW_ACCOUNT, form_page=PAGE)
 def export_requests(request: AccountRequest) -> HttpResponseBase:
     """Export the filtered requests. Needs a POST because the audit log records it."""
     form = LogFilter(request.POST, request.account)
@@ -84,8 +81,7 @@ def export_requests(request: AccountRequest) -> HttpResponseBase:
     return csv_response(f"requests-{timezone.now():%Y-%m-%d}.csv", rows)
 
 
-@redirect_get_to(PAGE)
-@require_permission(TeamPermission.VIEW_ACCOUNT)
+@require_permission(TeamPermission.VIEW_ACCOUNT, form_page=PAGE)
 def find_request(request: AccountRequest) -> HttpResponse:
     """Redirect to the matching requests. The URL has an address only as a hash."""
     text = request.POST.get("text", "").strip()
@@ -107,7 +103,6 @@ def find_request(request: AccountRequest) -> HttpResponse:
     return redirect(found)
 
 
-@require_safe
 @require_permission(TeamPermission.VIEW_ACCOUNT)
 def show_request(request: AccountRequest, request_id: str, moment: int) -> HttpResponse:
     at = from_microseconds(str(moment))

@@ -5,7 +5,6 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
-from django.views.decorators.http import require_safe
 
 from accounts.date_display import current_zone
 from accounts.models import Account
@@ -22,7 +21,6 @@ from validation.reports.filters import UsageFilter
 from validation.reports.usage_csv import usage_rows
 
 
-@require_safe
 @require_permission(TeamPermission.VIEW_ACCOUNT)
 def show_usage(request: AccountRequest) -> HttpResponse:
     form = UsageFilter(request.GET, request.account, timezone.now())
@@ -33,7 +31,6 @@ def show_usage(request: AccountRequest) -> HttpResponse:
     return render(request, "validation/show_usage.html", context)
 
 
-@require_safe
 @require_permission(TeamPermission.VIEW_ACCOUNT)
 def download_usage(request: AccountRequest) -> HttpResponseBase:
     form = UsageFilter(request.GET, request.account, timezone.now())
