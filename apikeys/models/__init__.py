@@ -1,6 +1,5 @@
 from apikeys.models.keys import (
     EXPIRY_NOTICE,
-    LAST_USE_INTERVAL,
     MAX_ACTIVE_KEYS,
     AlreadyRotated,
     ApiKey,
@@ -11,20 +10,3 @@ from apikeys.models.keys import (
 from apikeys.models.lookup import KeyLookup
 from apikeys.models.refusals import RefusalHour, count_refusal, refusals
 from apikeys.models.upserts import build_increments, unique_by_key
-
-__all__ = [
-    "EXPIRY_NOTICE",
-    "LAST_USE_INTERVAL",
-    "MAX_ACTIVE_KEYS",
-    "AlreadyRotated",
-    "ApiKey",
-    "ApiKeyQuerySet",
-    "KeyChangeRefused",
-    "KeyLookup",
-    "RefusalHour",
-    "TooManyKeys",
-    "build_increments",
-    "count_refusal",
-    "refusals",
-    "unique_by_key",
-]

@@ -18,33 +18,3 @@ from credits.models.sign_up_places import SignUpPlace
 from credits.models.subscriptions import ProviderCancellation, Subscription
 from credits.models.usage import UseDay, UseHour
 from credits.models.wallets import Wallet
-
-__all__ = [
-    "CARD_CONSENT",
-    "AutomaticOrder",
-    "AutomaticTopUp",
-    "CardToDetach",
-    "EntryKind",
-    "GrantState",
-    "Hold",
-    "InvoiceCounter",
-    "InvoiceFile",
-    "LedgerEntry",
-    "Order",
-    "OrderKind",
-    "OrderMethod",
-    "OrderState",
-    "Pack",
-    "Plan",
-    "ProviderCancellation",
-    "ProviderEvent",
-    "Refund",
-    "SavedCard",
-    "SignUpPlace",
-    "StaffGrant",
-    "Subscription",
-    "UseDay",
-    "UseHour",
-    "Wallet",
-    "list_refunds",
-]

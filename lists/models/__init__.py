@@ -5,18 +5,3 @@ from lists.models.result_counts import ResultCounts
 from lists.models.rows import ListAddress, ListChunk, ListPart
 from lists.models.samples import ListSample
 from lists.models.uploads import ListUpload
-
-__all__ = [
-    "AddressList",
-    "DomainBlock",
-    "ErasedAddress",
-    "ListAddress",
-    "ListChunk",
-    "ListDomain",
-    "ListPart",
-    "ListSample",
-    "ListUpload",
-    "ParsedList",
-    "ResultCounts",
-    "with_progress",
-]

@@ -21,26 +21,3 @@ from validation.models.replays import (
     ReplayExists,
 )
 from validation.models.stored_results import StoredResult
-
-__all__ = [
-    "MAX_FREE_BATCH_REPLAYS",
-    "MAX_SANDBOX_REPLAYS",
-    "AcceptAllDomain",
-    "AccountDomains",
-    "Check",
-    "Feedback",
-    "FeedbackText",
-    "KnownMailbox",
-    "ListedDomain",
-    "LogEntry",
-    "LostCharge",
-    "MailHostPace",
-    "MailboxCheckDay",
-    "Probe",
-    "ProbeGroup",
-    "Replay",
-    "ReplayExists",
-    "StoredDataRelease",
-    "StoredResult",
-    "UnprobedDomain",
-]
