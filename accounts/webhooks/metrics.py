@@ -4,7 +4,7 @@ from django.utils import timezone
 from accounts.models import Delivery, Event
 from accounts.models.webhooks import DeliveryState
 from accounts.webhooks.sending import ERRORS
-from runtime.metrics.client import Counter, Gauge, initialize
+from runtime.metrics.client import Counter, LatestGauge, initialize
 
 attempts = Counter(
     "emailvalidation_webhook_attempts",
@@ -12,21 +12,18 @@ attempts = Counter(
     ("outcome",),
 )
 initialize(attempts, ("delivered", *ERRORS))
-waiting = Gauge(
+waiting = LatestGauge(
     "emailvalidation_webhook_deliveries_waiting",
     "Deliveries that are neither delivered nor failed.",
-    multiprocess_mode="mostrecent",
 )
-overdue = Gauge(
+overdue = LatestGauge(
     "emailvalidation_webhook_deliveries_overdue_seconds",
     "How long the longest overdue delivery is past its next attempt. Endpoints that fail don't "
     "count.",
-    multiprocess_mode="mostrecent",
 )
-unnumbered = Gauge(
+unnumbered = LatestGauge(
     "emailvalidation_events_unnumbered_seconds",
     "Age of the oldest event that readers don't see yet.",
-    multiprocess_mode="mostrecent",
 )
 
 

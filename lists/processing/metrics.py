@@ -4,7 +4,7 @@ from django.utils import timezone
 from engine import Verdict
 from lists.models import AddressList
 from lists.models.states import UNFINISHED, ListState
-from runtime.metrics.client import Counter, Gauge, initialize
+from runtime.metrics.client import Counter, LatestGauge, initialize
 
 chunks_checked = Counter("emailvalidation_list_chunks", "Chunks of lists checked.")
 addresses_checked = Counter(
@@ -13,22 +13,15 @@ addresses_checked = Counter(
     ("verdict",),
 )
 initialize(addresses_checked, [verdict.value for verdict in Verdict])
-unfinished_lists = Gauge(
-    "emailvalidation_lists",
-    "Unfinished lists, by state.",
-    ("state",),
-    multiprocess_mode="mostrecent",
-)
-oldest_waiting = Gauge(
+unfinished_lists = LatestGauge("emailvalidation_lists", "Unfinished lists, by state.", ("state",))
+oldest_waiting = LatestGauge(
     "emailvalidation_lists_oldest_waiting_seconds",
     "How long the list that waited longest has waited to be parsed or checked.",
-    multiprocess_mode="mostrecent",
 )
 
-stuck = Gauge(
+stuck = LatestGauge(
     "emailvalidation_lists_stuck",
     "Lists on which no process has worked for ten minutes, though there is work.",
-    multiprocess_mode="mostrecent",
 )
 
 

@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from runtime.hooks import Hook
 from runtime.jobs.leases import Lease
-from runtime.metrics.client import Counter, Gauge
+from runtime.metrics.client import Counter, LatestGauge
 
 logger = logging.getLogger(__name__)
 
@@ -15,17 +15,15 @@ LEASE_NAME = "daily"
 LEASE_SECONDS = 3600
 RETRY_SECONDS = 900
 
-ran_at = Gauge(
+ran_at = LatestGauge(
     "emailvalidation_daily_job_run_timestamp_seconds",
     "When each daily job last ended, as a Unix timestamp.",
     ("name",),
-    multiprocess_mode="mostrecent",
 )
-durations = Gauge(
+durations = LatestGauge(
     "emailvalidation_daily_job_duration_seconds",
     "Duration of the last run of each daily job.",
     ("name",),
-    multiprocess_mode="mostrecent",
 )
 failures = Counter("emailvalidation_daily_job_failures", "Failed runs of daily jobs.", ("name",))
 

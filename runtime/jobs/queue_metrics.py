@@ -8,31 +8,24 @@ from runtime.hooks import Hook
 from runtime.jobs.daily import LEASE_NAME
 from runtime.jobs.leases import Lease
 from runtime.mail.outbox import Mail
-from runtime.metrics.client import Gauge, at_intervals
+from runtime.metrics.client import LatestGauge, at_intervals
 
-waiting = Gauge(
-    "emailvalidation_mails_waiting", "Emails that are not sent yet.", multiprocess_mode="mostrecent"
+waiting = LatestGauge("emailvalidation_mails_waiting", "Emails that are not sent yet.")
+oldest = LatestGauge(
+    "emailvalidation_mails_oldest_waiting_seconds", "Age of the oldest unsent email."
 )
-oldest = Gauge(
-    "emailvalidation_mails_oldest_waiting_seconds",
-    "Age of the oldest unsent email.",
-    multiprocess_mode="mostrecent",
-)
-overdue = Gauge(
+overdue = LatestGauge(
     "emailvalidation_mails_overdue_seconds",
     "How long the longest overdue email is past its next attempt. A retry that isn't due doesn't "
     "count.",
-    multiprocess_mode="mostrecent",
 )
-done = Gauge(
+done = LatestGauge(
     "emailvalidation_daily_work_done_for_timestamp_seconds",
     "Start of the last day whose jobs are done, as a Unix timestamp, or 0.",
-    multiprocess_mode="mostrecent",
 )
-seen = Gauge(
+seen = LatestGauge(
     "emailvalidation_background_worker_seen_timestamp_seconds",
     "When the background worker last took these measurements, as a Unix timestamp.",
-    multiprocess_mode="mostrecent",
 )
 
 

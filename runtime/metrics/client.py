@@ -7,11 +7,14 @@ must not import this: its workers would share its files.
 import os
 import time
 from collections.abc import Callable, Iterable
+from functools import partial
 
 from prometheus_client import Counter, Gauge, Histogram
 
 __all__ = ["Counter", "Gauge", "Histogram"]
 
+# What the process measured that did so last.
+LatestGauge = partial(Gauge, multiprocess_mode="mostrecent")
 METRICS_ON = "PROMETHEUS_MULTIPROC_DIR" in os.environ
 INTERVAL_SECONDS = 15.0
 DURATION_BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)

@@ -1,7 +1,7 @@
 from django.db.models import Count, Min, Q
 from django.utils import timezone
 
-from runtime.metrics.client import Counter, Gauge
+from runtime.metrics.client import Counter, LatestGauge
 from validation.models import MailHostPace, Probe
 
 conversations = Counter(
@@ -9,20 +9,16 @@ conversations = Counter(
     "Conversations with mail servers, by the class of the reply. none: no reply.",
     ("reply",),
 )
-waiting = Gauge(
-    "emailvalidation_mailbox_checks_waiting",
-    "Mailbox checks that wait for a mail server.",
-    multiprocess_mode="mostrecent",
+waiting = LatestGauge(
+    "emailvalidation_mailbox_checks_waiting", "Mailbox checks that wait for a mail server."
 )
-overdue = Gauge(
+overdue = LatestGauge(
     "emailvalidation_mailbox_checks_overdue_seconds",
     "How long the mailbox check that is due the longest has been due, without those of lists.",
-    multiprocess_mode="mostrecent",
 )
-cooling = Gauge(
+cooling = LatestGauge(
     "emailvalidation_mail_organizations_cooling",
     "Mail organizations that aren't asked for a while, because they refused us.",
-    multiprocess_mode="mostrecent",
 )
 
 
