@@ -67,6 +67,7 @@ ON_EVERY_DAY: list[str] = [
     "lists.lifecycle.cancel_long_paused",
     "validation.charging.lost_charges.settle_lost_charges",
     "validation.domain_data.download_release",
+    "validation.new_mail_hosts.find_new_mail_hosts",
     "validation.partitions.create_log_partitions",
     "validation.partitions.create_result_partitions",
     "validation.probes.data.delete_old_probes",
@@ -147,6 +148,7 @@ STAFF_PANELS: list[str] = [
     "lists.staff.lists.lists_panel",
     "validation.staff.mailbox_checks.mailbox_checks_panel",
     "validation.staff.feedback.feedback_panel",
+    "validation.staff.mail_hosts.mail_hosts_panel",
 ]
 STAFF_ACCOUNT_PANELS: list[str] = [
     "credits.staff.account_panels.balance_panel",

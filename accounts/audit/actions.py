@@ -131,6 +131,7 @@ _LABELS: dict[ActionGroup, dict[str, str]] = {
         "pack.changed_by_staff": "Changed a pack's terms",
         "domain.listed": "Listed a domain",
         "domain.unlisted": "Unlisted a domain",
+        "mail_host.decided": "Decided about a mail host",
         "domain.unprobed": "Excluded a domain from mailbox checks",
         "domain.probed": "Included a domain in mailbox checks again",
         "mail_organization.off": "Stopped asking a mail organization",

@@ -229,6 +229,8 @@ DOMAIN_DATA_KEY = env.matching(
 DOMAIN_DATA_URL = env.web_address("DOMAIN_DATA_URL", "") if env.is_set("DOMAIN_DATA_URL") else ""
 if DOMAIN_DATA_URL and not DOMAIN_DATA_KEY:
     env.report("DOMAIN_DATA_KEY", "must be set, too, if DOMAIN_DATA_URL is.")
+# The background worker looks up the mail hosts of domains that are new in the request log.
+FIND_MAIL_HOSTS = env.flag("FIND_MAIL_HOSTS", False)
 # Uploads stay in memory: lists are stored encrypted.
 FILE_UPLOAD_MAX_MEMORY_SIZE = DATA_UPLOAD_MAX_MEMORY_SIZE = 9 * 1024 * 1024
 

@@ -27,6 +27,7 @@ _VIEW_PERMISSIONS = [
     "validation.view_listeddomain",
     "validation.view_logentry",
     "validation.view_mailhostpace",
+    "validation.view_newmailhost",
     "validation.view_unprobeddomain",
 ]
 GROUPS = {
@@ -44,6 +45,7 @@ GROUPS = {
         "validation.change_listeddomain",
         "validation.delete_listeddomain",
         "validation.change_mailhostpace",
+        "validation.change_newmailhost",
         "validation.add_unprobeddomain",
         "validation.change_unprobeddomain",
         "validation.delete_unprobeddomain",
