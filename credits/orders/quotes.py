@@ -10,7 +10,7 @@ from credits.models import Order, OrderKind, OrderMethod, OrderState, Pack, Plan
 from credits.money import TaxedPrice, with_tax, without_tax
 from credits.orders.buyers import Buyer, last_buyer
 from credits.orders.tax import Tax, has_vat_ids, tax_for
-from credits.plans.offers import OrderOffer, OrderRefused, offer_pack, offer_plan, offer_renewal
+from credits.plans.offers import OrderOffer, OrderRefused, offer_plan, offer_renewal
 from credits.plans.periods import Period
 from credits.plans.subscriptions import current_status, load_coverage
 
@@ -66,7 +66,8 @@ def quote(account: Account, item: Pack | Plan, buyer: Buyer | None = None) -> Qu
     """Quote today's terms, or raise OrderRefused. `buyer`: by default the last order's."""
     tax = _tax(buyer or last_buyer(account))
     if isinstance(item, Pack):
-        return _quote(account, item, offer_pack(item), tax)
+        offer = OrderOffer(OrderKind.PACK, str(item), item.credits, item.price_cents)
+        return _quote(account, item, offer, tax)
     subscription = Subscription.objects.with_plans().get(account=account)
     coverage = load_coverage(account)
     offer = offer_plan(

@@ -8,7 +8,7 @@ from django.utils import timezone
 from accounts import audit
 from accounts.models import Account, User
 from credits.automatic_top_ups.services import resume
-from credits.models import CARD_CONSENT, CardToDetach, SavedCard
+from credits.models import CardToDetach, SavedCard
 from credits.payments import try_sync
 from credits.plans import subscriptions
 
@@ -21,10 +21,6 @@ class NewCard:
     last_four: str
     expires_month: int
     expires_year: int
-
-
-def record_consent(*, account: Account, actor: User, ip: str | None = None) -> None:
-    audit.record(account, actor, "card.agreed", CARD_CONSENT, ip)
 
 
 @transaction.atomic

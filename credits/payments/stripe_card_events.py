@@ -7,14 +7,9 @@ from accounts import audit
 from credits import emails
 from credits.automatic_top_ups import orders
 from credits.models import Order, SavedCard
-from credits.payments import PaymentUnavailable, cards
+from credits.payments import PaymentUnavailable, cards, stripe_cards
 from credits.payments.automatic_orders import record_payment
 from credits.payments.cards import NewCard
-from credits.payments.stripe_cards import (
-    fetch_card_of_payment,
-    fetch_card_of_setup,
-    fetch_card_of_subscription,
-)
 from credits.payments.stripe_off_session import AUTOMATIC, DECLINED
 from credits.payments.stripe_payloads import (
     Payload,
@@ -34,7 +29,7 @@ def fetch_card(session: Payload) -> NewCard | None:
     if find_account(session) is None:
         return None
     if mode == "setup" and setup:
-        return fetch_card_of_setup(setup)
+        return stripe_cards.fetch_card("setup_intents", setup)
     if session.get("payment_status") == "paid":
         with suppress(PaymentUnavailable):
             return _fetch_card_that_paid(session, mode)
@@ -44,10 +39,10 @@ def fetch_card(session: Payload) -> NewCard | None:
 def _fetch_card_that_paid(session: Payload, mode: str) -> NewCard | None:
     subscription, payment = get_text(session, "subscription"), get_text(session, "payment_intent")
     if mode == "subscription" and subscription:
-        return fetch_card_of_subscription(subscription)
+        return stripe_cards.fetch_card("subscriptions", subscription)
     order = find_order(session)
     if mode == "payment" and payment and order is not None and order.saves_card:
-        return fetch_card_of_payment(payment)
+        return stripe_cards.fetch_card("payment_intents", payment)
     return None
 
 

@@ -36,24 +36,11 @@ def open_card_page(account: Account) -> str:
 
 
 @handle_stripe_errors
-def fetch_card_of_setup(setup: str) -> NewCard | None:
-    params = {"expand": ["payment_method"]}
-    intent = get_client().v1.setup_intents.retrieve(setup, params)
-    return _read_card(intent.payment_method)
-
-
-@handle_stripe_errors
-def fetch_card_of_payment(payment: str) -> NewCard | None:
-    params = {"expand": ["payment_method"]}
-    intent = get_client().v1.payment_intents.retrieve(payment, params)
-    return _read_card(intent.payment_method)
-
-
-@handle_stripe_errors
-def fetch_card_of_subscription(subscription: str) -> NewCard | None:
-    params = {"expand": ["default_payment_method"]}
-    found = get_client().v1.subscriptions.retrieve(subscription, params)
-    return _read_card(getattr(found, "default_payment_method", None))
+def fetch_card(kind: str, stripe_id: str) -> NewCard | None:
+    """Return the card of one of `setup_intents`, `payment_intents` or `subscriptions`."""
+    field = "default_payment_method" if kind == "subscriptions" else "payment_method"
+    found = getattr(get_client().v1, kind).retrieve(stripe_id, {"expand": [field]})
+    return _read_card(getattr(found, field, None))
 
 
 @handle_stripe_errors

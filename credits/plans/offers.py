@@ -1,7 +1,7 @@
 from dataclasses import dataclass
 from datetime import date, timedelta
 
-from credits.models import OrderKind, Pack, Plan
+from credits.models import OrderKind, Plan
 from credits.plans.coverage import Coverage, PlanStatus
 from credits.plans.periods import Period, month_starting
 
@@ -17,10 +17,6 @@ class OrderOffer:
     credits: int
     net_cents: int
     period: Period | None = None
-
-
-def offer_pack(pack: Pack) -> OrderOffer:
-    return OrderOffer(OrderKind.PACK, str(pack), pack.credits, pack.price_cents)
 
 
 def offer_plan(

@@ -1,18 +1,15 @@
 from dataclasses import dataclass
-from datetime import date
-from decimal import Decimal
 
 from django.urls import reverse
 
 from accounts.date_display import date_format
 from credits.models import OrderKind, OrderMethod
 from credits.money import format_credits
-from credits.orders.tax import Tax
+from credits.orders.quotes import Quote
 from credits.presenters.invoice import tax_label
 from credits.presenters.prices import format_price, limit_after_purchase
 
 ANY_TIME = "You can change or cancel your plan at any time."
-NO_TAX = Tax(Decimal(0))
 TAX_NOTE = "The tax depends on your country and VAT ID."
 
 
@@ -28,28 +25,16 @@ class OrderTerms:
     back_url: str
 
 
-def order_terms(
-    *,
-    kind: str,
-    credits: int,
-    # Net, of the pack, or of the plan per month.
-    price_cents: int,
-    limits: tuple[int, int],
-    method: str,
-    begins_on: date | None = None,
-    tax: Tax = NO_TAX,
-) -> OrderTerms:
-    """Describe the terms. `limits`: the item's requests per minute, and the account's."""
-    is_monthly = kind in (OrderKind.PLAN, OrderKind.RENEWAL)
-    amount = format_credits(credits)
-    overview = "credits:choose-pack" if kind == OrderKind.PACK else "credits:choose-plan"
-    by_invoice = method == OrderMethod.INVOICE
+def order_terms(quote: Quote, current_limit: int) -> OrderTerms:
+    """`current_limit`: the account's requests per minute."""
+    is_monthly = quote.kind in (OrderKind.PLAN, OrderKind.RENEWAL)
+    amount, tax = format_credits(quote.credits), quote.tax
+    overview = "credits:choose-pack" if quote.kind == OrderKind.PACK else "credits:choose-plan"
+    by_invoice = quote.method == OrderMethod.INVOICE
+    limit = limit_after_purchase(quote.requests_per_minute, current_limit)
     return OrderTerms(
-        intro=_intro(kind, price_cents, begins_on),
-        facts=[
-            f"{amount} each month" if is_monthly else amount,
-            *filter(None, [limit_after_purchase(*limits)]),
-        ],
+        intro=_intro(quote),
+        facts=[f"{amount} each month" if is_monthly else amount, *filter(None, [limit])],
         total="Total per month" if is_monthly else "Total",
         tax=tax_label(*tax),
         tax_note=TAX_NOTE if tax.rate or tax.reason else "",
@@ -59,13 +44,13 @@ def order_terms(
     )
 
 
-def _intro(kind: str, price_cents: int, begins_on: date | None) -> str:
-    if kind == OrderKind.UPGRADE:
-        price = format_price(price_cents)
+def _intro(quote: Quote) -> str:
+    if quote.kind == OrderKind.UPGRADE:
+        price = format_price(quote.item.price_cents)
         return f"You pay only the difference to your current plan, then {price} per month."
-    if kind == OrderKind.RENEWAL and begins_on:
-        return f"Your month begins on {date_format(begins_on)}. {ANY_TIME}"
-    if kind == OrderKind.PLAN:
+    if quote.kind == OrderKind.RENEWAL and quote.period:
+        return f"Your month begins on {date_format(quote.period.start)}. {ANY_TIME}"
+    if quote.kind == OrderKind.PLAN:
         return f"Your month begins when you pay. {ANY_TIME}"
     return "Credits never expire."
 

@@ -31,21 +31,14 @@ class CardPrice:
 
 
 def card_price(item: Plan | Pack) -> CardPrice:
-    rate = _rate(item)
+    credits = item.monthly_credits if isinstance(item, Plan) else item.credits
+    rate = Decimal(item.price_cents) * 1000 / credits
+    cents = int(rate.quantize(Decimal(1), ROUND_HALF_UP))
     return CardPrice(
         amount=format_card_price(item.price_cents),
         unit="per month" if isinstance(item, Plan) else "paid once",
-        note=f"{format_card_price(_to_cents(rate))} per 1,000 credits" if rate else NO_PAYMENT,
+        note=f"{format_card_price(cents)} per 1,000 credits" if rate else NO_PAYMENT,
     )
-
-
-def _rate(item: Plan | Pack) -> Decimal:
-    credits = item.monthly_credits if isinstance(item, Plan) else item.credits
-    return Decimal(item.price_cents) * 1000 / credits
-
-
-def _to_cents(rate: Decimal) -> int:
-    return int(rate.quantize(Decimal(1), ROUND_HALF_UP))
 
 
 def plan_credits(plan: Plan) -> str:

@@ -9,14 +9,10 @@ from credits.presenters.prices import pack_prices, tax_note
 
 register = template.Library()
 register.filter("credits", formats.format_credits)
+register.filter("money", formats.format_money)
 register.filter("signed_balance", format_balance)
 register.filter("signed", format_signed)
 register.filter(pack_prices)
-
-
-@register.filter
-def money(cents: int, currency: str) -> str:
-    return formats.format_money(cents, currency)
 
 
 @register.filter

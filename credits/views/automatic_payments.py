@@ -6,6 +6,7 @@ from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 
+from accounts import audit
 from accounts.permissions import require_permission
 from accounts.request import AccountRequest
 from accounts.roles import TeamPermission
@@ -46,7 +47,7 @@ def save_card(request: AccountRequest) -> HttpResponse:
         except PaymentUnavailable as error:
             messages.error(request, str(error))
         else:
-            cards.record_consent(account=account, actor=request.user, ip=request.ip)
+            audit.record(account, request.user, "card.agreed", CARD_CONSENT, request.ip)
     card = SavedCard.objects.filter(account=account).first()
     context = {"form": form, "card": card, "consent": CARD_CONSENT, "page_url": page_url}
     return render(request, "credits/save_card.html", context)

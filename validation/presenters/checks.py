@@ -44,76 +44,63 @@ class CheckGroup:
     checks: list[Check]
 
 
-@dataclass(frozen=True)
-class _Wording:
-    true: str
-    false: str
-    if_true: CheckState = CheckState.PASSED
-    if_false: CheckState = CheckState.PASSED
+# What a check says, and in which state it is, if it is true, and if it is false.
+Outcomes = tuple[str, CheckState, str, CheckState]
+FAILED, RISK, PASSED, INFO, NOT_RUN = CheckState
 
-
-def _failed_if_true(true: str, false: str) -> _Wording:
-    return _Wording(true, false, if_true=CheckState.FAILED)
-
-
-def _failed_if_false(true: str, false: str) -> _Wording:
-    return _Wording(true, false, if_false=CheckState.FAILED)
-
-
-def _risk_if_true(true: str, false: str) -> _Wording:
-    return _Wording(true, false, if_true=CheckState.RISK)
-
-
-def _info(true: str, false: str) -> _Wording:
-    return _Wording(true, false, if_true=CheckState.INFO, if_false=CheckState.INFO)
-
-
-_GROUPS: dict[str, dict[str, _Wording]] = {
+_GROUPS: dict[str, dict[str, Outcomes]] = {
     "Syntax": {
-        "syntax": _failed_if_false("Valid syntax", "Invalid syntax"),
-        "mixed_script": _risk_if_true("Mixed scripts in one word", "No mixed scripts"),
-        "smtputf8_required": _risk_if_true("SMTPUTF8 required", "SMTPUTF8 not required"),
-        "has_tag": _info("Has a +tag", "No +tag"),
+        "syntax": ("Valid syntax", PASSED, "Invalid syntax", FAILED),
+        "mixed_script": ("Mixed scripts in one word", RISK, "No mixed scripts", PASSED),
+        "smtputf8_required": ("SMTPUTF8 required", RISK, "SMTPUTF8 not required", PASSED),
+        "has_tag": ("Has a +tag", INFO, "No +tag", INFO),
     },
     "Domain": {
-        "domain_exists": _failed_if_false("Domain exists", "Domain doesn't exist"),
-        "accepts_mail": _failed_if_false("Domain accepts mail", "Domain doesn't accept mail"),
-        "null_mx": _failed_if_true("Null MX record: no mail accepted", "No null MX record"),
-        "reserved_domain": _failed_if_true("Reserved domain", "Not a reserved domain"),
-        "disposable": _risk_if_true("Disposable domain", "Not a disposable domain"),
-        "free_provider": _info("Free email provider", "Not a free email provider"),
-        "relay": _info("Relay address", "Not a relay address"),
+        "domain_exists": ("Domain exists", PASSED, "Domain doesn't exist", FAILED),
+        "accepts_mail": ("Domain accepts mail", PASSED, "Domain doesn't accept mail", FAILED),
+        "null_mx": ("Null MX record: no mail accepted", FAILED, "No null MX record", PASSED),
+        "reserved_domain": ("Reserved domain", FAILED, "Not a reserved domain", PASSED),
+        "disposable": ("Disposable domain", RISK, "Not a disposable domain", PASSED),
+        "free_provider": ("Free email provider", INFO, "Not a free email provider", INFO),
+        "relay": ("Relay address", INFO, "Not a relay address", INFO),
     },
     "Mailbox": {
-        "mailbox_exists": _failed_if_false("Mailbox exists", "Mailbox doesn't exist"),
-        "mailbox_disabled": _failed_if_true("Mailbox is disabled", "Mailbox isn't disabled"),
-        "mailbox_full": _risk_if_true("Mailbox is full", "Mailbox isn't full"),
-        "accept_all": _risk_if_true(
-            "Server accepts any mailbox", "Server rejects unknown mailboxes"
+        "mailbox_exists": ("Mailbox exists", PASSED, "Mailbox doesn't exist", FAILED),
+        "mailbox_disabled": ("Mailbox is disabled", FAILED, "Mailbox isn't disabled", PASSED),
+        "mailbox_full": ("Mailbox is full", RISK, "Mailbox isn't full", PASSED),
+        "accept_all": (
+            "Server accepts any mailbox",
+            RISK,
+            "Server rejects unknown mailboxes",
+            PASSED,
         ),
-        "role_account": _risk_if_true("Role account", "Not a role account"),
-        "no_reply": _risk_if_true("No-reply address", "Not a no-reply address"),
-        "machine_address": _info("Address made by software", "Not an address made by software"),
-        "placeholder": _info("Placeholder for a missing address", "Not a placeholder"),
+        "role_account": ("Role account", RISK, "Not a role account", PASSED),
+        "no_reply": ("No-reply address", RISK, "Not a no-reply address", PASSED),
+        "machine_address": (
+            "Address made by software",
+            INFO,
+            "Not an address made by software",
+            INFO,
+        ),
+        "placeholder": ("Placeholder for a missing address", INFO, "Not a placeholder", INFO),
     },
 }
 _NOT_RUN = {
     "mixed_script": "Mixed scripts",
     "null_mx": "Null MX record",
-    "accept_all": "Server accepts any mailbox",
     "has_tag": "+tag",
 }
 
 
 def group_checks(values: Mapping[str, bool | None]) -> list[CheckGroup]:
     groups = []
-    for group, wordings in _GROUPS.items():
+    for group, outcomes_by_name in _GROUPS.items():
         checks = []
-        for name, wording in wordings.items():
+        for name, (true, state_if_true, false, state_if_false) in outcomes_by_name.items():
             outcomes = {
-                None: (_NOT_RUN.get(name, wording.true), CheckState.NOT_RUN),
-                True: (wording.true, wording.if_true),
-                False: (wording.false, wording.if_false),
+                None: (_NOT_RUN.get(name, true), NOT_RUN),
+                True: (true, state_if_true),
+                False: (false, state_if_false),
             }
             # Results of an earlier release don't have later checks.
             checks.append(Check(name, *outcomes[values.get(name)]))

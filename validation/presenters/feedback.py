@@ -28,7 +28,9 @@ def present_feedback(account: Account, entry: LogEntry) -> FeedbackCard | None:
     is_accepted = find_reportable_result(account, entry.result_id) is not None
     if feedback is not None:
         button = "Replace feedback" if is_accepted else ""
-        comment = describe_comment(feedback)
+        comment = "This comment can no longer be read."
+        if feedback.is_readable:
+            comment = feedback.text.comment
         return FeedbackCard("Your feedback", describe_state(feedback), button, feedback, comment)
     if not is_accepted:
         return None
@@ -43,12 +45,6 @@ def describe_state(feedback: Feedback) -> str:
     if feedback.answered_at is None:
         return f"Sent {naturaltime(feedback.at)}. We'll answer by email and here."
     return f"Answered {naturaltime(feedback.answered_at)}."
-
-
-def describe_comment(feedback: Feedback) -> str:
-    if not feedback.is_readable:
-        return "This comment can no longer be read."
-    return feedback.text.comment
 
 
 def feedback_url(account: Account, result: dict[str, Any]) -> str:

@@ -120,10 +120,6 @@ def explain_reason(entry: LogEntry, suggestion: str | None) -> Meaning | None:
     )
 
 
-def format_score(entry: LogEntry) -> str:
-    return "None: no definite verdict" if entry.score is None else f"{entry.score} of 100"
-
-
 def format_cost(entry: LogEntry) -> str:
     if entry.cost:
         return format_credits(entry.cost)

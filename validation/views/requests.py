@@ -26,7 +26,6 @@ from validation.presenters.mailbox_checks import describe_mailbox_check
 from validation.presenters.requests import (
     explain_reason,
     format_cost,
-    format_score,
     never_logged,
     request_intro,
     search_notice,
@@ -114,7 +113,6 @@ def show_request(request: AccountRequest, request_id: str, moment: int) -> HttpR
     context = {
         "entry": entry,
         "intro": request_intro(entry),
-        "score": format_score(entry),
         "cost": format_cost(entry),
         "meaning": explain_reason(entry, suggestion),
         "refusal": REFUSALS.get(entry.refusal),

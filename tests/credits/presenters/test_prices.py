@@ -5,7 +5,12 @@ from decimal import Decimal
 
 import pytest
 
+from accounts.models import Account
 from credits.models import OrderKind, OrderMethod, Pack, Plan
+from credits.money import with_tax
+from credits.orders.quotes import Quote
+from credits.orders.tax import Tax
+from credits.plans.periods import Period
 from credits.presenters.checkout import OrderTerms, order_terms
 from credits.presenters.prices import (
     card_price,
@@ -57,14 +62,22 @@ def test_packs_are_listed_in_a_sentence() -> None:
 
 
 def terms(kind: OrderKind, method: OrderMethod = OrderMethod.INVOICE) -> OrderTerms:
-    return order_terms(
+    quote = Quote(
+        account=Account(),
+        item=Plan(price_cents=1_900),
         kind=kind,
+        description="",
         credits=5_000,
-        price_cents=1_900,
-        limits=(600, 60),
+        requests_per_minute=600,
+        amount=with_tax(1_900, Decimal(0)),
+        tax=Tax(Decimal(0)),
+        usual_rate=Decimal(0),
+        currency="USD",
         method=method,
-        begins_on=date(2026, 12, 1),
+        period=Period(date(2026, 12, 1), date(2027, 1, 1)),
+        replaced=(),
     )
+    return order_terms(quote, 60)
 
 
 @pytest.mark.parametrize(
