@@ -37,6 +37,9 @@ env = Environment(os.environ)
 
 BASE_DIR = Path(__file__).resolve().parent.parent.parent
 VERSION: str = tomllib.loads((BASE_DIR / "pyproject.toml").read_text())["project"]["version"]
+# A release folder has the file; the image sets the variable.
+_RELEASE = BASE_DIR / "RELEASE"
+COMMIT = env.text("RELEASE_COMMIT", _RELEASE.read_text().strip() if _RELEASE.exists() else "")
 DATA_DIR = env.folder("DATA_DIR", BASE_DIR / "var", outside=BASE_DIR)
 ENVIRONMENT = env.choice("ENVIRONMENT", "local", ("local", "production"))
 PRODUCTION = ENVIRONMENT == "production"
