@@ -17,7 +17,7 @@ from drf_spectacular.utils import (
     extend_schema,
 )
 
-from apikeys.errors import REFUSALS, SAMPLE_DETAILS, SAMPLE_PARAMS, ApiError
+from apikeys.errors import REFUSALS, ApiError
 from apikeys.rest.openapi import Node, is_success
 from apikeys.rest.serializers import ApiSerializer, ErrorSerializer
 
@@ -160,7 +160,8 @@ def _query_parameters(serializer: type[ApiSerializer]) -> Iterator[OpenApiParame
 # The examples would take half a megabyte of each web worker.
 @cache
 def _error_example(code: str) -> OpenApiExample:
-    error = ApiError(code, param=SAMPLE_PARAMS.get(code), details=SAMPLE_DETAILS.get(code, {}))
+    refusal = REFUSALS[code]
+    error = ApiError(code, param=refusal.param, details=refusal.details)
     return named_example(code, orjson.loads(error.body(EXAMPLE_ID)))
 
 
