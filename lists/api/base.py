@@ -28,7 +28,8 @@ LIST_ID = OpenApiParameter(
     description="ID of the list",
     examples=[named_example("A list", LIST_ID_EXAMPLE)],
 )
-describe_list = partial(describe, tag="Lists", parameters=[LIST_ID])
+describe_list = partial(describe, tag="Lists", scope="lists:read", parameters=[LIST_ID])
+describe_change = partial(describe_list, scope="lists:write")
 
 MAILBOX_ERRORS = ("plan_limit_reached",) if settings.PROBE_MAILBOX_CHECKS else ()
 

@@ -135,7 +135,6 @@ class PreviewView(ListView):
         "Shares are null for lists with fewer than 100 distinct addresses.",
         ListPreviewSerializer,
         refusals=["invalid_state", "list_expired"],
-        scope="lists:read",
     )
     def get(self, request: ApiRequest, list_id: str) -> ApiResponse:
         address_list = self.address_list
