@@ -63,8 +63,3 @@ def release_capacity() -> None:
     """Release the request's slot and connection while its thread waits for DNS."""
     concurrency_limit.leave()
     release_connection()
-
-
-def check_resolvers(seconds: float) -> bool:
-    """Return whether the resolvers reply and none forges replies."""
-    return get_engine().resolver.trust.check(seconds)
