@@ -103,12 +103,7 @@ def queue_sign_in_email(
 
 @transaction.atomic
 def queue_email(
-    to: str,
-    template: str,
-    context: dict[str, Any],
-    *,
-    is_known: bool = False,
-    attachment: str = "",
+    to: str, template: str, context: dict[str, Any], *, is_known: bool = False, attachment: str = ""
 ) -> bool:
     """Return False if the recipient's limit dropped it, or the account has turned it off.
 

@@ -44,9 +44,7 @@ def get_engine() -> Engine:
     (read_staff_domains,) = staff_domains
     engine = Engine(
         resolver_class(
-            settings.DNS_RESOLVERS,
-            seconds=settings.DNS_TIMEOUT,
-            cache_size=settings.DNS_CACHE_SIZE,
+            settings.DNS_RESOLVERS, seconds=settings.DNS_TIMEOUT, cache_size=settings.DNS_CACHE_SIZE
         ),
         staff_domains=read_staff_domains,
         before_waiting=release_capacity,

@@ -64,10 +64,7 @@ def bad_request(request: HttpRequest, exception: Exception | None = None) -> Htt
 
 def permission_denied(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
     return _render_error(
-        request,
-        403,
-        "Access denied",
-        str(exception or "") or "You don't have access to this page.",
+        request, 403, "Access denied", str(exception or "") or "You don't have access to this page."
     )
 
 

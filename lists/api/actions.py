@@ -18,12 +18,7 @@ from lists.api.base import (
     take_check,
 )
 from lists.api.documents import list_document
-from lists.api.examples import (
-    CANCELED_EXAMPLE,
-    COMPLETED_EXAMPLE,
-    PAUSED_EXAMPLE,
-    QUEUED_EXAMPLE,
-)
+from lists.api.examples import CANCELED_EXAMPLE, COMPLETED_EXAMPLE, PAUSED_EXAMPLE, QUEUED_EXAMPLE
 from lists.api.idempotency import IdempotentView
 from lists.api.serializers import AddressListSerializer, ListSampleSerializer, ListStartSerializer
 from lists.lifecycle import Start

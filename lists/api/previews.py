@@ -99,11 +99,7 @@ class ListPreviewSerializer(ApiSerializer):
             "columns": [
                 {"index": 0, "name": "id", "evidence": "0% of 999 cells have an address"},
                 {"index": 1, "name": "name", "evidence": "0% of 999 cells have an address"},
-                {
-                    "index": 2,
-                    "name": "email",
-                    "evidence": "98% of 992 cells have an address",
-                },
+                {"index": 2, "name": "email", "evidence": "98% of 992 cells have an address"},
             ],
             "counts": RUNNING_EXAMPLE["counts"],
             "extractable": 0,

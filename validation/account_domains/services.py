@@ -44,10 +44,7 @@ def read_domains(account: Account) -> DomainLists:
 
 @transaction.atomic
 def replace_domains(
-    *,
-    actor: Actor,
-    new: DomainLists,
-    etags: Collection[str] | None = None,
+    *, actor: Actor, new: DomainLists, etags: Collection[str] | None = None
 ) -> DomainLists:
     """Replace both lists. Raise DomainsChanged if their ETag isn't in `etags`."""
     # Concurrent changes wait for each other.
