@@ -39,6 +39,18 @@ def named_example(title: str, value: object) -> OpenApiExample:
     return OpenApiExample(slugify(title).replace("-", "_"), value, summary=title)
 
 
+def id_parameter(name: str, example: str) -> OpenApiParameter:
+    """Describe an object's id in the path. Its prefix is the example's."""
+    article = "An" if name[0] in "aeiou" else "A"
+    return OpenApiParameter(
+        f"{name}_id",
+        {"type": "string", "pattern": f"^{example[:4]}[A-Za-z0-9]{{20}}$"},
+        OpenApiParameter.PATH,
+        description=f"ID of the {name}",
+        examples=[named_example(f"{article} {name}", example)],
+    )
+
+
 def describe(
     operation_id: str,
     summary: str,
