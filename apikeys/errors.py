@@ -58,7 +58,6 @@ def unauthorized(code: str) -> ApiError:
 
 
 def daily_limit_exceeded(what: str, *, limit: int, ends: datetime) -> ApiError:
-    """Return a 429 for a limit per 24 hours."""
     return limit_exceeded(f"{what} in 24 hours", limit=limit, window=timedelta(days=1), ends=ends)
 
 

@@ -94,10 +94,8 @@ def _name_difference(change: str, these: Sequence[str], others: Sequence[str]) -
 
 
 def erase_domains(*, account: Account) -> None:
-    """Delete the domains of an erased account. A hook."""
     _store(account, DomainLists())
 
 
 def export_domains(*, account: Account) -> dict[str, object]:
-    """Export the account's domains. A hook."""
     return {"domains": read_domains(account).document()}
