@@ -1,6 +1,5 @@
 import sqlite3
 import sys
-from collections.abc import Callable
 
 from django.conf import settings
 from django.core.exceptions import RequestDataTooBig
@@ -14,26 +13,21 @@ from config.server.form_limits import max_form_bytes
 from runtime.database.account_slots import AccountBusy
 from runtime.database.pool import connect_for_account
 from runtime.database.raw_sql import UNAVAILABLE
+from runtime.http.request import Middleware
 
 # A restart or failover takes seconds.
 RETRY_AFTER = 5
 
 
-class LargeFormMiddleware:
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
-        self.get_response = get_response
-
+class LargeFormMiddleware(Middleware):
     def __call__(self, request: HttpRequest) -> HttpResponse:
         if int(request.META.get("CONTENT_LENGTH") or 0) > max_form_bytes(request.path):
             raise RequestDataTooBig
         return self.get_response(request)
 
 
-class AccountSlotsMiddleware:
+class AccountSlotsMiddleware(Middleware):
     """Limit an account's pages to its share of the database connections."""
-
-    def __init__(self, get_response: Callable[[SiteRequest], HttpResponse]) -> None:
-        self.get_response = get_response
 
     def __call__(self, request: SiteRequest) -> HttpResponse:
         try:
@@ -70,10 +64,7 @@ def bad_request(request: HttpRequest, exception: Exception | None = None) -> Htt
 
 def permission_denied(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
     return _render_error(
-        request,
-        403,
-        "Access denied",
-        str(exception or "") or "You don't have access to this page.",
+        request, 403, "Access denied", str(exception or "") or "You don't have access to this page."
     )
 
 

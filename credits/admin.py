@@ -77,13 +77,7 @@ class CustomerAdmin(StaffActionsAdmin[Account], AccountAdmin):
     list_display = ("name", "public_id", "state", "plan", "balance", "members", "created_at")
     list_filter = (*AccountAdmin.list_filter, "subscription__plan")
     list_select_related = ("wallet", "subscription__plan")
-    inlines = (
-        *AccountAdmin.inlines,
-        WalletInline,
-        SubscriptionInline,
-        OrderInline,
-        LedgerInline,
-    )
+    inlines = (*AccountAdmin.inlines, WalletInline, SubscriptionInline, OrderInline, LedgerInline)
     staff_actions = ACCOUNT_ACTIONS
     change_form_template = "admin/credits/customer.html"
 

@@ -18,13 +18,7 @@ PUBLIC_PAGES = (
 )
 # Below these paths, only PUBLIC_PAGES need no account or key.
 _PRIVATE_PATHS = (
-    "/accounts/",
-    "/admin/",
-    "/apikeys/",
-    "/credits/",
-    "/lists/",
-    "/reference/",
-    "/v1/",
+    *("/accounts/", "/admin/", "/apikeys/", "/credits/", "/lists/", "/reference/", "/v1/"),
     "/validation/",
 )
 

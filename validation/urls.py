@@ -1,14 +1,6 @@
 from django.urls import path
 
-from validation.views import (
-    data,
-    domains,
-    feedback,
-    overview,
-    playground,
-    requests,
-    usage,
-)
+from validation.views import data, domains, feedback, overview, playground, requests, usage
 
 app_name = "validation"
 

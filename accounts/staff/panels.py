@@ -46,14 +46,6 @@ class Cell:
     def is_long(self) -> bool:
         return self.is_text and len(str(self.value)) > 32
 
-    @property
-    def is_datetime(self) -> bool:
-        return isinstance(self.value, datetime)
-
-    @property
-    def is_date(self) -> bool:
-        return isinstance(self.value, date) and not self.is_datetime
-
 
 @dataclass(frozen=True)
 class Fact:

@@ -74,7 +74,6 @@ class Queues:
             self._outcomes.peek(timeout=seconds)
 
     def step(self, *, is_stopping: bool) -> bool:
-        """Return whether there was work."""
         has_worked = self._store_outcomes()
         if not is_stopping:
             has_worked |= number_events() > 0

@@ -30,7 +30,6 @@ def draw(invoice: InvoiceText) -> bytes:
         document.draw_parties(invoice)
         document.draw_item(invoice)
         document.draw_sums(invoice)
-        document.draw_payment(invoice)
         pdf = bytes(document.output())
         document.close_fonts()
         if document.pages_count == 1:
@@ -119,8 +118,6 @@ class _Document(FPDF):
         for row in invoice.refunds:
             self._sum(row, bold=False)
         self.ln(10)
-
-    def draw_payment(self, invoice: InvoiceText) -> None:
         self._style(10)
         self._lines(invoice.payment, WIDTH)
 
@@ -129,7 +126,10 @@ class _Document(FPDF):
         self.set_text_color(*color)
 
     def _lines(self, lines: Iterable[str], width: float) -> None:
-        for line in _shorten(list(lines)):
+        lines = list(lines)
+        if len(lines) > MAX_LINES:
+            lines[MAX_LINES - 1 :] = [", ".join(lines[MAX_LINES - 1 :])]
+        for line in lines:
             self._write(line, width)
 
     def _columns(self, item: str, credits: str, net: str) -> None:
@@ -185,9 +185,3 @@ class _Document(FPDF):
         self.set_line_width(0.2)
         self.line(MARGIN, self.get_y(), MARGIN + WIDTH, self.get_y())
         self.ln(3)
-
-
-def _shorten(lines: list[str]) -> list[str]:
-    if len(lines) <= MAX_LINES:
-        return lines
-    return [*lines[: MAX_LINES - 1], ", ".join(lines[MAX_LINES - 1 :])]

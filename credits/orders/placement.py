@@ -82,7 +82,6 @@ def place_renewal(
 
 @transaction.atomic
 def place_automatic_order(*, quote: Quote) -> Order:
-    """Place an order with the last order's buyer."""
     account = quote.account
     subscription = subscriptions.lock_subscription(account)
     order = _create_order(quote, subscription, last_buyer(account), placed_by=AUTOMATIC_TOP_UP)

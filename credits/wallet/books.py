@@ -24,8 +24,7 @@ def find_discrepancies() -> Iterator[str]:
 
 def _wrong_balances() -> Iterator[str]:
     wallets = Wallet.objects.with_totals().exclude(
-        balance=F("debt") - F("held") + F("ledger_total") - F("usage_total"),
-        held=F("holds_total"),
+        balance=F("debt") - F("held") + F("ledger_total") - F("usage_total"), held=F("holds_total")
     )
     found: Any = wallets.select_related("account").iterator()
     for wallet in found:

@@ -52,9 +52,6 @@ class MailQuerySet(LeasedQuerySet["Mail"]):
         due = self.waiting().filter(is_due).alias(is_quick=Q(attachment=""))
         return due.order_by("-is_quick", "next_attempt_at", "pk")
 
-    def without_attachment(self) -> "MailQuerySet":
-        return self.filter(attachment="")
-
     def send_again(self) -> int:
         return self.exclude(given_up_at=None).update(
             given_up_at=None, attempts=0, next_attempt_at=timezone.now()

@@ -228,9 +228,7 @@ def _charge_group(validations: list[Validation]) -> list[int | None]:
         return [None] * len(validations)
 
 
-def _process_account_queue(
-    validations: list[Validation],
-) -> list[ValidationResponse | Exception]:
+def _process_account_queue(validations: list[Validation]) -> list[ValidationResponse | Exception]:
     """Charge what fits in one transaction, then every other validation separately."""
     groupable = [validation for validation in validations if validation.can_be_grouped]
     outcomes: dict[Validation, ValidationResponse | Exception] = {}

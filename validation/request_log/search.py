@@ -99,9 +99,5 @@ def mark_pending(entries: Sequence[LogEntry]) -> None:
             entry.is_pending = entry.result_id in pending
 
 
-def has_request(account: Account, request_id: str) -> bool:
-    return LogEntry.objects.retained_for(account).filter(request_id=request_id).exists()
-
-
 def find_result(account: Account, result_id: str) -> LogEntry | None:
     return LogEntry.objects.retained_for(account).with_result(result_id).order_by("at").first()

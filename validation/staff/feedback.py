@@ -22,12 +22,7 @@ from accounts.staff.panels import (
 )
 from accounts.staff.read_only import BoundedPaginator, ReadOnlyAdmin
 from accounts.staff.request import StaffRequest
-from credits.staff.action_admin import (
-    FormData,
-    StaffAction,
-    StaffActionRefused,
-    StaffActionsAdmin,
-)
+from credits.staff.action_admin import FormData, StaffAction, StaffActionRefused, StaffActionsAdmin
 from validation.feedback.forms import AnswerForm
 from validation.feedback.services import answer_feedback
 from validation.models import Feedback, ListedDomain

@@ -97,8 +97,9 @@ def find_request(request: AccountRequest) -> HttpResponse:
         if entry is None:
             messages.error(request, f"No stored request has the result ID {result_id}.")
         found = entry or page
-    elif REQUEST_ID.fullmatch(text) and search.has_request(request.account, text):
-        found = f"{page}?request={text}"
+    elif REQUEST_ID.fullmatch(text):
+        logged = LogEntry.objects.retained_for(request.account).filter(request_id=text)
+        found = f"{page}?request={text}" if logged.exists() else found
     return redirect(found)
 
 

@@ -3,11 +3,12 @@
 from collections.abc import Callable
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.http import HttpResponse, HttpResponseBase
 from django.shortcuts import redirect
 
 from accounts.authentication.second_factor.factors import has_second_factor
 from accounts.request import SiteRequest
+from runtime.http.request import Middleware
 
 View = Callable[..., HttpResponseBase]
 
@@ -37,10 +38,7 @@ _OPEN_VIEWS = {
 }
 
 
-class RequiredFactorMiddleware:
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
-        self.get_response = get_response
-
+class RequiredFactorMiddleware(Middleware):
     def __call__(self, request: SiteRequest) -> HttpResponse:
         request.continue_to = ""
         account, user = request.account, request.signed_in_user

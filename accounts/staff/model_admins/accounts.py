@@ -45,13 +45,7 @@ class AccountStateFilter(admin.SimpleListFilter):
 
 
 class AccountAdmin(admin.ModelAdmin[Account]):
-    list_display: tuple[str, ...] = (
-        "name",
-        "public_id",
-        "state",
-        "members",
-        "created_at",
-    )
+    list_display: tuple[str, ...] = ("name", "public_id", "state", "members", "created_at")
     list_filter: ClassVar[tuple[type[admin.ListFilter] | str, ...]] = (
         AccountStateFilter,
         "created_at",

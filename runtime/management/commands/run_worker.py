@@ -35,16 +35,14 @@ class Command(ProcessCommand):
         # People wait for codes, so one thread sends emails while the other draws invoices.
         slow_work = threading.Thread(target=self._repeat, args=(self._work,))
         slow_work.start()
-        self._repeat(self._send_quick_emails)
+        quick = Mail.objects.filter(attachment="")
+        self._repeat(lambda: send_due(self.stop.is_set, quick))
         slow_work.join()
 
     def _repeat(self, work: Callable[[], int]) -> None:
         while not self.stop.is_set():
             if not self.attempt(work):
                 self.stop.wait(PAUSE_SECONDS)
-
-    def _send_quick_emails(self) -> int:
-        return send_due(self.stop.is_set, Mail.objects.without_attachment())
 
     def _work(self) -> int:
         if settings.SCHEDULER and time.monotonic() >= self.schedule_at:
