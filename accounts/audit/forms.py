@@ -56,15 +56,10 @@ class AuditFilter(QueryForm):
     @property
     def audit_query(self) -> AuditQuery:
         data = self.cleaned_data
-        what = data["what"]
-        group = LABELS_BY_GROUP.get(what)
-        actions = list(group) if group else [what] if what else []
-        return AuditQuery(
-            who=self._actor_condition(data["who"]),
-            actions=tuple(actions),
-            since=data["since"],
-            until=data["until"],
-        )
+        who, what = self._actor_condition(data["who"]), data["what"]
+        actions = Q(action__in=LABELS_BY_GROUP.get(what, [what])) if what else None
+        conditions = [condition for condition in (actions, who) if condition]
+        return AuditQuery(conditions, data["since"], data["until"])
 
     @property
     def description(self) -> str:

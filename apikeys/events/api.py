@@ -69,13 +69,11 @@ class EventsView(ApiView):
 class OneEventView(ApiView):
     body: str
 
-    def check_method(self) -> None:
-        """Find the event first: a 404 precedes a 405."""
+    def find_object(self) -> None:
         event = find_event(self.request, self.kwargs["event_id"])
         if event is None:
             raise Http404
         self.body = event.body
-        super().check_method()
 
     @describe(
         "show-event",

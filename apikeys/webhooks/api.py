@@ -43,12 +43,10 @@ class WebhooksApiView(ApiView):
     def actor(self) -> Actor:
         return Actor.of_call(self.request.call)
 
-    def check_method(self) -> None:
-        """Find the webhook first: a 404 precedes a 405."""
+    def find_object(self) -> None:
         if "webhook_id" in self.kwargs:
             public_id = self.kwargs["webhook_id"].replace("\0", "")
             self.endpoint = self.account.webhooks.get(public_id=public_id)
-        super().check_method()
 
     def prepare(self) -> None:
         if self.request.method not in {"POST", "PATCH"}:

@@ -34,10 +34,8 @@ class ListView(ApiView):
     def actor(self) -> Actor:
         return Actor.of_call(self.request.call)
 
-    def check_method(self) -> None:
-        """Find the list first: a 404 precedes a 405."""
+    def find_object(self) -> None:
         self.address_list = self.find_list()
-        super().check_method()
 
     def handle_exception(self, exc: Exception) -> Response:
         """Respond with 404 if the list was deleted after it was found."""

@@ -24,17 +24,10 @@ _LAST_PAGES = {
 }
 # The set-up, and ways to avoid it, such as another account.
 _OPEN_VIEWS = {
-    PAGE,
-    "mfa_activate_totp",
-    "mfa_add_webauthn",
-    "account_reauthenticate",
+    *(PAGE, "mfa_activate_totp", "mfa_add_webauthn", "account_reauthenticate", "account_logout"),
+    *("accounts:agree-to-terms", "accounts:open-account", "accounts:switch-account"),
     # An unconfirmed address prevents the set-up.
-    "account_email",
-    "account_email_verification_sent",
-    "account_logout",
-    "accounts:agree-to-terms",
-    "accounts:open-account",
-    "accounts:switch-account",
+    *("account_email", "account_email_verification_sent"),
 }
 
 
