@@ -132,12 +132,12 @@ MIDDLEWARE = [
 # --- Database, counters and cache -----------------------------------------------------------------
 
 WEB_POOL = env.choice("WEB_POOL", "all", ("all", *POOLS))
-_workers = {
+WORKERS_BY_POOL = {
     name: env.integer(pool.variable, pool.default_workers, minimum=1, maximum=256)
     for name, pool in POOLS.items()
 }
-POOL_WORKERS = _workers.get(WEB_POOL, _workers["api"])
-MACHINE_WORKERS = POOL_WORKERS if WEB_POOL == "all" else sum(_workers.values())
+POOL_WORKERS = WORKERS_BY_POOL.get(WEB_POOL, WORKERS_BY_POOL["api"])
+MACHINE_WORKERS = POOL_WORKERS if WEB_POOL == "all" else sum(WORKERS_BY_POOL.values())
 WEB_THREADS = env.integer("WEB_THREADS", 16, minimum=1, maximum=512)
 # Set by config/wsgi.py. Other processes use one connection.
 SERVES_WEB = env.flag("SERVES_WEB", False)
