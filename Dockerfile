@@ -63,6 +63,8 @@ CMD ["serve"]
 
 ARG VERSION=1.0.0
 ARG REVISION=
+# What /readyz and the metrics say.
+ENV RELEASE_COMMIT=${REVISION}
 ARG SOURCE=
 LABEL org.opencontainers.image.title="Email Validation API" \
     org.opencontainers.image.description="A hosted email-validation API with a dashboard" \

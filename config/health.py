@@ -105,9 +105,8 @@ class HealthMiddleware:
             failed = [name for name in REQUIRED if states[name] == UNAVAILABLE]
             logger.error("Not ready: %s", ", ".join(failed))
         self.was_ready = is_ready
-        body = render_json(
-            {**states, "version": settings.VERSION, "domain_data": DOMAIN_DATA.version}
-        )
+        release = {"version": settings.VERSION, "commit": settings.COMMIT or None}
+        body = render_json({**states, **release, "domain_data": DOMAIN_DATA.version})
         if is_ready:
             return ApiResponse(body)
         return ApiResponse(body, 503, {"Retry-After": str(RETRY_AFTER)})

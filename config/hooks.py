@@ -62,11 +62,13 @@ ON_EVERY_DAY: list[str] = [
     "credits.orders.daily_jobs.cancel_old_orders",
     "credits.payments.sync_all_with_provider",
     "credits.plans.sign_up_credits.delete_old_places",
+    "credits.wallet.books.check_daily",
     "credits.wallet.totals.roll_up_days",
     "credits.wallet.totals.delete_old_hours",
     "lists.lifecycle.cancel_long_paused",
     "validation.charging.lost_charges.settle_lost_charges",
     "validation.domain_data.download_release",
+    "validation.new_mail_hosts.find_new_mail_hosts",
     "validation.partitions.create_log_partitions",
     "validation.partitions.create_result_partitions",
     "validation.probes.data.delete_old_probes",
@@ -88,6 +90,7 @@ ON_WORKER_ROUND: list[str] = [
 QUEUE_MEASURES: list[str] = [
     "lists.processing.metrics.measure",
     "accounts.webhooks.metrics.measure",
+    "validation.partitions.measure",
     "validation.probes.metrics.measure",
 ]
 
@@ -147,6 +150,7 @@ STAFF_PANELS: list[str] = [
     "lists.staff.lists.lists_panel",
     "validation.staff.mailbox_checks.mailbox_checks_panel",
     "validation.staff.feedback.feedback_panel",
+    "validation.staff.mail_hosts.mail_hosts_panel",
 ]
 STAFF_ACCOUNT_PANELS: list[str] = [
     "credits.staff.account_panels.balance_panel",

@@ -11,10 +11,17 @@ from engine.data_release import DataRelease, ReleaseRefused
 from engine.dns.budget import SIGN_UP, VISITOR
 from engine.dns.mail_route import MailHost, MailRoute
 from engine.dns.networks import is_public
+from engine.dns.providers import OTHER as OTHER_PROVIDER
 from engine.dns.providers import PROVIDERS
 from engine.dns.resolver import Resolver
 from engine.dns.stored_route import dump_route, load_route
-from engine.domain_data import DOMAIN_DATA, NO_STAFF_DOMAINS, StaffDomains, with_parents
+from engine.domain_data import (
+    DOMAIN_DATA,
+    NO_STAFF_DOMAINS,
+    StaffDomains,
+    is_below,
+    with_parents,
+)
 from engine.sandbox import SANDBOX_DOMAIN, sandbox_smtp, sandbox_word
 from engine.smtp.connect import Dialer, connect_directly, find_targets, probe_host
 from engine.smtp.finding import as_failed, as_pending, smtp_document, with_mailbox, without_answer

@@ -47,12 +47,20 @@ class DataRelease:
         return release
 
     def require_plausible(self) -> None:
-        """Raise ReleaseRefused if it would report real providers as disposable."""
+        """Raise ReleaseRefused if it can't be used, or would do harm."""
         data = DomainData(self.files)
+        try:
+            data.load()
+        except Exception as error:
+            raise ReleaseRefused(f"Its data can't be read: {error!r}.") from error
+        if data.version < DOMAIN_DATA.version:
+            raise ReleaseRefused(f"Its data of {data.version} are older than the current ones.")
         for name in DATA_FILES:
             now, before = len(data.read(name).entries), len(DOMAIN_DATA.read(name).entries)
             if now < before * MIN_SIZE_RATIO:
                 raise ReleaseRefused(f"{name} has {now:,} entries instead of {before:,}.")
-        legitimate = {*data.typo_targets, *data.never_disposable, *data.free_providers}
+        # `data.free_providers` has no disposable ones.
+        providers = DOMAIN_DATA.free_providers.intersection(data.read("free_providers").entries)
+        legitimate = {*data.typo_targets, *data.never_disposable, *providers}
         if wrong := sorted(filter(data.is_disposable, legitimate)):
             raise ReleaseRefused(f"It lists {', '.join(wrong[:5])} as disposable.")

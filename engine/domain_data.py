@@ -40,10 +40,11 @@ class DataFile:
 
 
 class StaffDomains(NamedTuple):
-    """Hold domains that staff listed, with subdomains. They override the files."""
+    """Hold what staff listed, with subdomains. Domains override the files, hosts add to them."""
 
     allowed: frozenset[str] = frozenset()
     denied: frozenset[str] = frozenset()
+    disposable_hosts: frozenset[str] = frozenset()
 
     def are_disposable(self, ascii_domain: str) -> bool | None:
         if not self.allowed and not self.denied:
@@ -109,6 +110,11 @@ class DomainData:
     @cached_property
     def versions(self) -> dict[str, str]:
         return {"disposable": max(file.date for file in self._disposable_files)}
+
+    @cached_property
+    def generation(self) -> object:
+        """Return another object after each replacement, for the keys of caches."""
+        return object()
 
     @property
     def version(self) -> str:
@@ -204,7 +210,7 @@ class DomainData:
         if is_below(ascii_domain, self.disposable) or self.disposable_names.fullmatch(ascii_domain):
             return "domain"
         for host in mail_hosts:
-            if is_below(host, self.disposable_hosts):
+            if is_below(host, self.disposable_hosts) or is_below(host, staff.disposable_hosts):
                 is_protected = is_below(ascii_domain, self.never_disposable)
                 return None if is_protected or self.is_well_known(ascii_domain) else "mx"
         return None

@@ -14,16 +14,19 @@ from validation.models import (
     ListedDomain,
     LogEntry,
     MailHostPace,
+    NewMailHost,
     UnprobedDomain,
 )
 from validation.staff.domains import AccountDomainsAdmin
 from validation.staff.feedback import FeedbackAdmin
+from validation.staff.mail_hosts import NewMailHostAdmin
 from validation.staff.mailbox_checks import MailHostPaceAdmin, UnprobedDomainAdmin
 from validation.staff.request_log import LogEntryAdmin
 
 admin.site.register(LogEntry, LogEntryAdmin)
 admin.site.register(AccountDomains, AccountDomainsAdmin)
 admin.site.register(Feedback, FeedbackAdmin)
+admin.site.register(NewMailHost, NewMailHostAdmin)
 admin.site.register(MailHostPace, MailHostPaceAdmin)
 admin.site.register(UnprobedDomain, UnprobedDomainAdmin)
 

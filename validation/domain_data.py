@@ -8,6 +8,8 @@ import threading
 import time
 from base64 import b64decode
 from datetime import UTC, date, datetime, timedelta
+from http.client import HTTPException
+from pathlib import Path
 from urllib.request import urlopen
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
@@ -52,9 +54,12 @@ def measure() -> None:
 def read_archive(source: str) -> bytes:
     """Read a file, or download from a URL. Raise OSError if that fails."""
     if "://" not in source:
-        source = f"file://{source}"
-    with urlopen(source, timeout=DOWNLOAD_SECONDS) as response:  # noqa: S310 - the operator's choice
-        archive: bytes = response.read(MAX_BYTES + 1)
+        source = Path(source).absolute().as_uri()
+    try:
+        with urlopen(source, timeout=DOWNLOAD_SECONDS) as response:  # noqa: S310 - operator's choice
+            archive: bytes = response.read(MAX_BYTES + 1)
+    except HTTPException as error:
+        raise OSError(f"The response was cut off: {error!r}") from error
     if len(archive) > MAX_BYTES:
         raise ReleaseRefused("It is larger than 20 MiB.")
     return archive
@@ -88,6 +93,9 @@ def download_release() -> None:
             store_release(read_archive(settings.DOMAIN_DATA_URL))
         except ReleaseRefused as error:
             logger.info("The downloaded domain data weren't stored: %s", error)
+        except OSError as error:
+            # An alert watches their age. A failure would repeat the day's other jobs, too.
+            logger.warning("The domain data couldn't be downloaded: %s", error)
 
 
 class DomainDataLoader(threading.Thread):
@@ -95,7 +103,7 @@ class DomainDataLoader(threading.Thread):
 
     def __init__(self) -> None:
         super().__init__(name="domain-data", daemon=True)
-        self._loaded_at: datetime | None = None
+        self._loaded_at = datetime.fromtimestamp(0, UTC)
 
     def run(self) -> None:
         while True:
@@ -108,14 +116,14 @@ class DomainDataLoader(threading.Thread):
             time.sleep(REFRESH_SECONDS)
 
     def load_if_newer(self) -> None:
-        stored = StoredDataRelease.objects.defer("archive").first()
-        if stored is None or stored.created_at == self._loaded_at:
+        stored = StoredDataRelease.objects.exclude(created_at=self._loaded_at).first()
+        if stored is None:
             return
-        self._loaded_at = stored.created_at
         # The product may have been updated since.
         if f"{stored}" >= SHIPPED_VERSION:
             DOMAIN_DATA.replace(_open(bytes(stored.archive)).files)
             logger.info("Loaded the domain data of %s", stored)
+        self._loaded_at = stored.created_at
 
 
 def _open(archive: bytes) -> DataRelease:

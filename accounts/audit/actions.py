@@ -120,6 +120,7 @@ LABELS_BY_GROUP: dict[str, dict[str, str]] = {
         "pack.changed_by_staff": "Changed a pack's terms",
         "domain.listed": "Listed a domain",
         "domain.unlisted": "Unlisted a domain",
+        "mail_host.decided": "Decided about a mail host",
         "domain.unprobed": "Excluded a domain from mailbox checks",
         "domain.probed": "Included a domain in mailbox checks again",
         "mail_organization.off": "Stopped asking a mail organization",

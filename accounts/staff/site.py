@@ -57,8 +57,11 @@ class StaffSite(admin.AdminSite):
         user = cast(User, request.user)
         panels = [build_panel(user=user) for build_panel in hooks.staff_panels]
         visible = [panel for panel in panels if panel is not None]
-        context = {"panels": visible, "version": settings.VERSION, **(extra_context or {})}
-        return super().index(request, context)
+        return super().index(request, {"panels": visible, **(extra_context or {})})
+
+    def each_context(self, request: HttpRequest) -> dict[str, Any]:
+        release = {"version": settings.VERSION, "commit": settings.COMMIT}
+        return {**super().each_context(request), **release}
 
     def has_permission(self, request: HttpRequest) -> bool:
         return super().has_permission(request) and not self._needs_second_factor(request)

@@ -107,6 +107,9 @@ class Queues:
             turn.in_progress.discard(delivery.pk)
             turn.record(outcome)
             attempts.labels(outcome.error or "delivered").inc()
+            facts = {"status": outcome.status, "duration_ms": outcome.duration_ms}
+            result = outcome.error or "delivered"
+            logger.info("Delivery %s: %s", delivery.public_id, result, extra=facts)
             has_worked = True
         return has_worked
 

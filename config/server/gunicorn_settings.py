@@ -5,6 +5,7 @@ the old code of all modules that the main process has imported.
 """
 
 import gc
+import logging
 import os
 import signal
 import sys
@@ -13,7 +14,7 @@ from typing import Any
 
 from gunicorn.arbiter import Arbiter
 
-from config.server.environment import read_variable
+from config.server.environment import is_production, read_variable
 from config.server.pools import POOLS
 
 _pool = POOLS.get(read_variable("WEB_POOL", "").lower(), POOLS["api"])
@@ -35,7 +36,8 @@ forwarded_allow_ips = ""
 secure_scheme_headers: dict[str, str] = {}
 # gunicorn would create a socket in the home directory.
 control_socket_disable = True
-loglevel = "warning"
+# gunicorn logs its start and stop, those of its workers, and reloads.
+loglevel = "info" if is_production() else "warning"
 logger_class = "config.server.gunicorn_logger.GunicornLogger"
 
 
@@ -125,5 +127,6 @@ def _refuse_empty_database() -> None:
     from runtime.database.empty_database import empty_database_message
 
     if settings.PRODUCTION and database_is_empty():
-        print(empty_database_message(), file=sys.stderr, flush=True)
+        logging.getLogger("config.server").critical("%s", empty_database_message())
+        logging.shutdown()
         sys.exit(Arbiter.WORKER_BOOT_ERROR)

@@ -37,6 +37,9 @@ env = Environment(os.environ)
 
 BASE_DIR = Path(__file__).resolve().parent.parent.parent
 VERSION: str = tomllib.loads((BASE_DIR / "pyproject.toml").read_text())["project"]["version"]
+# A release folder has the file; the image sets the variable.
+_RELEASE = BASE_DIR / "RELEASE"
+COMMIT = env.text("RELEASE_COMMIT", _RELEASE.read_text().strip() if _RELEASE.exists() else "")
 DATA_DIR = env.folder("DATA_DIR", BASE_DIR / "var", outside=BASE_DIR)
 ENVIRONMENT = env.choice("ENVIRONMENT", "local", ("local", "production"))
 PRODUCTION = ENVIRONMENT == "production"
@@ -129,12 +132,12 @@ MIDDLEWARE = [
 # --- Database, counters and cache -----------------------------------------------------------------
 
 WEB_POOL = env.choice("WEB_POOL", "all", ("all", *POOLS))
-_workers = {
+WORKERS_BY_POOL = {
     name: env.integer(pool.variable, pool.default_workers, minimum=1, maximum=256)
     for name, pool in POOLS.items()
 }
-POOL_WORKERS = _workers.get(WEB_POOL, _workers["api"])
-MACHINE_WORKERS = POOL_WORKERS if WEB_POOL == "all" else sum(_workers.values())
+POOL_WORKERS = WORKERS_BY_POOL.get(WEB_POOL, WORKERS_BY_POOL["api"])
+MACHINE_WORKERS = POOL_WORKERS if WEB_POOL == "all" else sum(WORKERS_BY_POOL.values())
 WEB_THREADS = env.integer("WEB_THREADS", 16, minimum=1, maximum=512)
 # Set by config/wsgi.py. Other processes use one connection.
 SERVES_WEB = env.flag("SERVES_WEB", False)
@@ -229,6 +232,8 @@ DOMAIN_DATA_KEY = env.matching(
 DOMAIN_DATA_URL = env.web_address("DOMAIN_DATA_URL", "") if env.is_set("DOMAIN_DATA_URL") else ""
 if DOMAIN_DATA_URL and not DOMAIN_DATA_KEY:
     env.report("DOMAIN_DATA_KEY", "must be set, too, if DOMAIN_DATA_URL is.")
+# The background worker looks up the mail hosts of domains that are new in the request log.
+FIND_MAIL_HOSTS = env.flag("FIND_MAIL_HOSTS", False)
 # Uploads stay in memory: lists are stored encrypted.
 FILE_UPLOAD_MAX_MEMORY_SIZE = DATA_UPLOAD_MAX_MEMORY_SIZE = 9 * 1024 * 1024
 

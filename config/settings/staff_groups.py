@@ -1,16 +1,34 @@
 """Define each staff group's permissions. A post-migrate handler creates the groups."""
 
-_VIEWED_MODELS = {
-    "runtime": "lease mail",
-    "accounts": "account auditentry invitation membership user",
-    "apikeys": "apikey refusalhour",
-    "credits": "automatictopup hold ledgerentry order pack plan providerevent "
-    "staffgrant subscription useday usehour wallet",
-    "validation": "accountdomains listeddomain logentry mailhostpace unprobeddomain",
-    "lists": "addresslist",
-}
 _VIEW_PERMISSIONS = [
-    f"{app}.view_{model}" for app, models in _VIEWED_MODELS.items() for model in models.split()
+    "accounts.view_account",
+    "accounts.view_auditentry",
+    "accounts.view_invitation",
+    "runtime.view_lease",
+    "runtime.view_mail",
+    "accounts.view_membership",
+    "accounts.view_user",
+    "apikeys.view_apikey",
+    "apikeys.view_refusalhour",
+    "credits.view_automatictopup",
+    "credits.view_hold",
+    "credits.view_ledgerentry",
+    "credits.view_order",
+    "credits.view_pack",
+    "credits.view_plan",
+    "credits.view_providerevent",
+    "credits.view_staffgrant",
+    "credits.view_subscription",
+    "credits.view_useday",
+    "credits.view_usehour",
+    "credits.view_wallet",
+    "validation.view_accountdomains",
+    "lists.view_addresslist",
+    "validation.view_listeddomain",
+    "validation.view_logentry",
+    "validation.view_mailhostpace",
+    "validation.view_newmailhost",
+    "validation.view_unprobeddomain",
 ]
 GROUPS = {
     "Support": [
@@ -27,6 +45,7 @@ GROUPS = {
         "validation.change_listeddomain",
         "validation.delete_listeddomain",
         "validation.change_mailhostpace",
+        "validation.change_newmailhost",
         "validation.add_unprobeddomain",
         "validation.change_unprobeddomain",
         "validation.delete_unprobeddomain",

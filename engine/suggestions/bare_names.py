@@ -1,6 +1,6 @@
 """Find the provider's domain for `gmail`, `gmailcom`, `gmial`, `yahoocouk`."""
 
-from functools import cache
+from functools import lru_cache
 from typing import NamedTuple
 
 from engine.domain_data import DomainData
@@ -21,7 +21,7 @@ class _BareNames(NamedTuple):
 
 def suggest_for_bare_name(typed: str, data: DomainData) -> str | None:
     """Return None if several domains may be meant."""
-    names = _bare_names(data)
+    names = _bare_names(data, data.generation)
     if typed in names.domains:
         return names.domains[typed]
     # Several providers are named `mail`.
@@ -39,8 +39,8 @@ def suggest_for_bare_name(typed: str, data: DomainData) -> str | None:
     return names.domains[nearest.domain] if nearest is not None else None
 
 
-@cache
-def _bare_names(data: DomainData) -> _BareNames:
+@lru_cache(maxsize=2)
+def _bare_names(data: DomainData, generation: object) -> _BareNames:
     domains: dict[str, str] = {}
     for domain in data.typo_targets:
         name = domain.partition(".")[0]

@@ -32,6 +32,8 @@ class DomainInfo(NamedTuple):
 def describe_domain(
     data: DomainData, domain: str, route: MailRoute, staff_domains: StaffDomains
 ) -> DomainInfo:
+    # First: what is found with replaced data must not pass for newer.
+    versions = data.versions
     hosts = [mail_host.host for mail_host in route.hosts]
     disposable_by = data.disposable_by(domain, hosts, staff_domains)
     is_parked = data.is_parked(domain, hosts)
@@ -64,7 +66,7 @@ def describe_domain(
     return DomainInfo(
         *(route, staff_domains, registrable, suggestion, checks, disposable_by, is_parked),
         lookalike_of,
-        data.versions,
+        versions,
     )
 
 

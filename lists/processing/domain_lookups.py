@@ -46,12 +46,14 @@ def _is_unknown(stored: str) -> bool:
 
 
 def load_facts(address_list: AddressList, domains: Iterable[str]) -> dict[str, DomainInfo]:
-    staff, version = staff_domains.current(), DOMAIN_DATA.version
+    staff, generation = staff_domains.current(), DOMAIN_DATA.generation
     routes = find_domains(address_list, set(domains)).items()
-    return {domain: _describe(domain, route, staff, version) for domain, route in routes if route}
+    return {
+        domain: _describe(domain, route, staff, generation) for domain, route in routes if route
+    }
 
 
 # Most addresses of a list share few domains.
 @lru_cache(maxsize=10_000)
-def _describe(domain: str, route: str, staff: StaffDomains, version: str) -> DomainInfo:
+def _describe(domain: str, route: str, staff: StaffDomains, generation: object) -> DomainInfo:
     return get_engine().describe(domain, load_route(route))

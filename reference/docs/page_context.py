@@ -70,8 +70,8 @@ _RATE_HEADERS = ("X-RateLimit", "RateLimit", "Retry-After")
 
 
 def render_contents(page: DocsPage) -> str:
-    context = {"page": page, "operations": describe_operations(page), **_NUMBERS, **_facts()}
     """Render the page without its head."""
+    context = {"page": page, "operations": describe_operations(page), **_NUMBERS, **_facts()}
     contents = render_to_string("docs/contents.md", context).removeprefix(page.head)
     return contents.strip() + "\n"
 

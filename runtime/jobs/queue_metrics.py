@@ -5,6 +5,7 @@ from django.utils import timezone
 
 from runtime.dates import midnight
 from runtime.hooks import Hook
+from runtime.jobs import machine_metrics
 from runtime.jobs.daily import LEASE_NAME
 from runtime.jobs.leases import Lease
 from runtime.mail.outbox import Mail
@@ -38,6 +39,7 @@ queue_measures = Hook[QueueMeasure]("QUEUE_MEASURES")
 
 
 def measure() -> None:
+    machine_metrics.measure()
     for measure_queue in queue_measures:
         measure_queue()
     queue = Mail.objects.waiting().aggregate(

@@ -167,6 +167,7 @@ def _deliver(mail: Mail, connection: BaseEmailBackend) -> bool:
         return isinstance(error, SMTPResponseException | SMTPRecipientsRefused | ValueError)
     mail.mark_sent()
     attempts.labels("sent").inc()
+    logger.info("Email %s sent", mail.pk)
     return True
 
 

@@ -24,8 +24,14 @@ class BuildInfo:
     help_text = "Always 1; labels identify the running version."
 
     def collect(self) -> Iterable[Metric]:
-        info = GaugeMetricFamily(self.name, self.help_text, labels=("version", "python", "django"))
-        info.add_metric((settings.VERSION, platform.python_version(), django.__version__), 1)
+        labels = {
+            "version": settings.VERSION,
+            "commit": settings.COMMIT,
+            "python": platform.python_version(),
+            "django": django.__version__,
+        }
+        info = GaugeMetricFamily(self.name, self.help_text, labels=list(labels))
+        info.add_metric(list(labels.values()), 1)
         yield info
 
 

@@ -1,4 +1,4 @@
-// The slider from a volume to the cheapest offer. Without JavaScript, the cards have all prices.
+// The slider from a volume to the cheapest plan, with packs where they are cheaper. Without JavaScript, the cards have all prices.
 const slider = document.querySelector(".landing-slider");
 const volume = document.getElementById("volume");
 const offers = [...document.querySelectorAll(".offers [data-credits]")].map(({ dataset }) => ({
@@ -20,25 +20,52 @@ const readVolume = () => {
   return Math.round(exact / step) * step;
 };
 
-const price = (offer, count) => {
-  const times = Math.ceil(count / offer.credits);
-  return offer.isPlan && times > 1 ? null : { ...offer, times, total: times * offer.cents };
+const plans = offers.filter((offer) => offer.isPlan);
+const packs = offers.filter((offer) => !offer.isPlan);
+const unit = Math.min(...packs.map((pack) => pack.credits));
+
+// The cheapest packs for each number of units, each found from those before it.
+const cheapestPacks = [{ cents: 0, packs: [] }];
+const choosePacks = (credits) => {
+  const units = Math.ceil(credits / unit);
+  for (let count = cheapestPacks.length; count <= units; count += 1) {
+    const choices = packs.map((pack) => {
+      const rest = cheapestPacks[Math.max(0, count - Math.floor(pack.credits / unit))];
+      return { cents: rest.cents + pack.cents, packs: [pack, ...rest.packs] };
+    });
+    cheapestPacks.push(cheapest(choices));
+  }
+  return cheapestPacks[units];
+};
+
+const cheapest = (choices) => choices.reduce((best, one) => (one.cents < best.cents ? one : best));
+
+const chooseOffer = (credits) => {
+  const possible = packs.length ? plans : plans.filter((plan) => plan.credits >= credits);
+  const choices = possible.map((plan) => {
+    const missing = Math.max(0, credits - plan.credits);
+    const added = missing ? choosePacks(missing) : cheapestPacks[0];
+    return { cents: plan.cents + added.cents, offers: [plan, ...added.packs] };
+  });
+  return choices.length ? cheapest(choices) : null;
+};
+
+const describe = (offer) => {
+  if (!offer) return "More than our largest plan: write to us.";
+  const names = offer.offers.map(({ name }) => name);
+  const parts = [...new Set(names)].map((name) => {
+    const times = names.filter((other) => other === name).length;
+    return times > 1 ? `${times} × ${name}` : name;
+  });
+  const total = offer.cents ? `${money.format(offer.cents / 100)} a month` : "nothing to pay";
+  return `${parts.join(" + ")}: ${total}.`;
 };
 
 const show = () => {
   const count = readVolume();
-  const possible = offers.map((offer) => price(offer, count)).filter(Boolean);
-  // For the same price, the one with more credits.
-  const best = possible.sort(
-    (one, other) => one.total - other.total || other.credits * other.times - one.credits * one.times,
-  )[0];
-  const name = best.isPlan ? best.name : `${best.times > 1 ? `${best.times} × ` : ""}${best.name}`;
   const addresses = count.toLocaleString("en-US");
+  const text = describe(chooseOffer(count));
   document.getElementById("volume-count").textContent = addresses;
-  const unit = best.isPlan ? "per month" : "paid once";
-  const text = best.total
-    ? `${name}: ${money.format(best.total / 100)} ${unit}.`
-    : `${name}: nothing to pay.`;
   document.getElementById("volume-price").textContent = text;
   // Read aloud while the slider moves.
   volume.setAttribute("aria-valuetext", `${addresses} addresses. ${text}`);

@@ -59,6 +59,7 @@ def states(balancer: Client, status: int = 200) -> dict[str, str]:
     assert response.status_code == status, response.content
     document: dict[str, str] = response.json()
     assert document.pop("version") == loaded_settings.VERSION
+    assert document.pop("commit") == (loaded_settings.COMMIT or None)
     assert document.pop("domain_data") == DOMAIN_DATA.version
     assert list(document) == NAMES
     return document
@@ -80,12 +81,13 @@ def test_health_response_contains_only_states_and_versions(
     balancer: Client, fake_dns: FakeDns, path: str, settings: Settings
 ) -> None:
     settings.SECURE_SSL_REDIRECT = True
+    settings.COMMIT = "4d6173b2"
     response = balancer.get(path)
     assert response.status_code == 200
     assert response.headers["Cache-Control"] == "no-store"
     assert response.headers["Content-Type"] == "application/json"
     assert not response.cookies
-    versions = {settings.VERSION, DOMAIN_DATA.version} if path == "/readyz" else set()
+    versions = {settings.VERSION, "4d6173b2", DOMAIN_DATA.version} if path == "/readyz" else set()
     assert set(response.json().values()) == {"ok", *versions}
     assert not {"Server", "X-RateLimit-Limit", "Location"} & set(response.headers)
 
@@ -139,6 +141,7 @@ def test_unapplied_migrations_are_reported_until_they_are_applied(
         "status": "unavailable",
         "migrations": "unavailable",
         "version": settings.VERSION,
+        "commit": settings.COMMIT or None,
         "domain_data": DOMAIN_DATA.version,
     }
     settings.MIGRATION_MODULES = {}

@@ -79,10 +79,16 @@ def test_slider_finds_the_cheapest_offer(windows: Windows) -> None:
     page = windows.open()
     page.goto("/")
     slider = page.get_by_role("slider", name="Addresses a month")
-    for presses, offer in (("Home", "Free: nothing to pay."), ("End", "1,000,000 credits: $1,200")):
-        slider.press(presses)
-        expect(page.locator("#volume-price")).to_contain_text(offer)
+    for volume, offer in (
+        ("0", "Free: nothing to pay."),
+        ("42", "Starter: $15 a month."),
+        ("54", "Starter + 10,000 credits: $50 a month."),
+        ("57", "Free + 2 × 10,000 credits: $70 a month."),
+        ("100", "Free + 1,000,000 credits: $1,200 a month."),
+    ):
+        slider.fill(volume)
+        expect(page.locator("#volume-price")).to_have_text(offer)
     expect(slider).to_have_attribute(
-        "aria-valuetext", "1,000,000 addresses. 1,000,000 credits: $1,200 paid once."
+        "aria-valuetext", "1,000,000 addresses. Free + 1,000,000 credits: $1,200 a month."
     )
     assert_no_findings(page)

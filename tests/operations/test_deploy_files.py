@@ -59,7 +59,10 @@ def test_the_example_environment_needs_its_secrets_and_nothing_else(tmp_path: Pa
     text = EXAMPLE
     for name in SECRETS:
         text = text.replace(f"\n{name}=\n", f"\n{name}={secrets.token_urlsafe(48)}\n")
-    process = check(text, tmp_path)
+    copied = re.findall(r"(\w+) is still the example", check(text, tmp_path).stderr)
+    assert copied == ["SELLER_NAME", "SELLER_ADDRESS", "SELLER_TAX_ID", "BASE_URL"]
+    text = text.replace("validation.example", "validation.test").replace("Example", "Harbor")
+    process = check(text.replace("EX1", "HB1"), tmp_path)
     assert (process.returncode, process.stderr) == (0, "")
     assert "no issues" in process.stdout
 

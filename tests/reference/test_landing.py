@@ -5,6 +5,7 @@ from html import unescape
 
 import pytest
 from django.test import Client
+from django.urls import reverse
 from django.utils.html import strip_tags
 
 from accounts.models import User
@@ -93,3 +94,13 @@ def test_form_without_a_script_sends_no_address_in_the_url() -> None:
     assert form
     assert 'action="/reference/try/"' in form[0]
     assert "name=" not in form[0]
+
+
+def test_member_chooses_a_plan_in_billing_and_sees_the_picture_in_their_theme(owner: User) -> None:
+    owner.theme = "dark"
+    owner.save()
+    page = show_landing(signed_in(owner))
+    assert page.count("images/list-dark") == 1
+    assert "images/list-light" not in page
+    assert "/accounts/signup/" not in page
+    assert f'href="{reverse("credits:show-billing")}"' in page

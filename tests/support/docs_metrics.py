@@ -16,7 +16,7 @@ from tests.bench.table import markdown, write_between_markers
 from tests.servers.product import ROOT
 
 DOCUMENT = ROOT / "docs" / "metrics.md"
-BUILD_INFO = ("emailvalidation_build_info", ("version", "python", "django"))
+BUILD_INFO = ("emailvalidation_build_info", ("version", "commit", "python", "django"))
 SAMPLES = {"counter": ("_total",), "gauge": ("",), "histogram": ("_bucket", "_sum", "_count")}
 
 

@@ -120,6 +120,8 @@ SYSTEM_TEXT: dict[str, list[str]] = {
         *("organization", "egress", "reason", "answer"),
     ],
     "validation.ProbeGroup": ["list_id"],
+    # Names of the DNS.
+    "validation.NewMailHost": ["host", "domains", "decision"],
     "validation.UnprobedDomain": ["source"],
     "validation.LogEntry": [
         *("request_id", "refusal", "result_id", "batch_id", "address_hash", "verdict", "reason"),

@@ -4,6 +4,7 @@ from validation.models.feedback import Feedback, FeedbackText
 from validation.models.listed_domains import ListedDomain
 from validation.models.log_entries import LogEntry
 from validation.models.lost_charges import LostCharge
+from validation.models.mail_hosts import NewMailHost
 from validation.models.probes import (
     AcceptAllDomain,
     Check,

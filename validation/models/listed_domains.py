@@ -2,6 +2,7 @@ from django.db import models
 from django.utils import timezone
 
 from engine import StaffDomains
+from validation.models.mail_hosts import NewMailHost
 
 
 class ListedDomainQuerySet(models.QuerySet["ListedDomain"]):
@@ -12,6 +13,7 @@ class ListedDomainQuerySet(models.QuerySet["ListedDomain"]):
         return StaffDomains(
             allowed=frozenset(domains[ListedDomain.Kind.ALLOW]),
             denied=frozenset(domains[ListedDomain.Kind.DENY]),
+            disposable_hosts=NewMailHost.objects.disposable(),
         )
 
 

@@ -19,7 +19,7 @@ export async function verify(
   body: string | Uint8Array,
   headers: WebhookHeaders,
   secret: string,
-  { tolerance = 300 }: { tolerance?: number } = {},
+  { tolerance = 300 }: { tolerance?: number | undefined } = {},
 ): Promise<Event> {
   const bytes = typeof body === "string" ? new TextEncoder().encode(body) : body;
   const id = read(headers, "webhook-id");

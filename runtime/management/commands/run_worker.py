@@ -8,6 +8,7 @@ from collections.abc import Callable
 from django.conf import settings
 
 from runtime.jobs.daily import run_daily_if_due
+from runtime.jobs.machine_metrics import measure_certificate_if_due
 from runtime.jobs.queue_metrics import measure_if_due
 from runtime.jobs.rounds import run_round
 from runtime.mail.outbox import Mail, send_due
@@ -52,4 +53,5 @@ class Command(ProcessCommand):
         run_round(self.stop.is_set)
         sent = send_due(self.stop.is_set)
         measure_if_due()
+        measure_certificate_if_due()
         return sent

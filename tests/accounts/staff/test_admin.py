@@ -245,3 +245,12 @@ def test_admin_action_on_an_invalid_row_is_refused(staff: User, selected: str) -
     data = {"action": "suspend", "_selected_action": [selected]}
     response = signed_in(staff).post("/admin/accounts/account/", data)
     assert response.status_code in {302, 400}
+
+
+@pytest.mark.parametrize("path", ["/admin/", "/admin/accounts/account/"])
+def test_footer_of_the_admin_names_the_version_and_the_commit(
+    staff: User, settings: Settings, path: str
+) -> None:
+    settings.COMMIT = "4d6173b2a1f09c8e7d6b5a4938271605f4e3d2c1"
+    page = signed_in(staff).get(path)
+    assert f"Version {settings.VERSION}, commit 4d6173b2a1f0<" in page.content.decode()

@@ -7,6 +7,7 @@ from pathlib import Path
 import psutil
 import psycopg
 import pytest
+from psycopg.conninfo import conninfo_to_dict
 
 from tests.accounts.webhooks.processes import (
     Attempt,
@@ -24,6 +25,8 @@ from tests.servers.receiver import Handler, drip, receiver, respond, silence
 __all__ = ["site"]
 
 pytestmark = [pytest.mark.process, pytest.mark.proof, pytest.mark.timeout(400)]
+
+UNAVAILABLE = "Database unavailable, trying again"
 
 
 def test_slow_and_silent_receivers_end_in_time_and_delay_no_others(site: Sender) -> None:
@@ -110,18 +113,21 @@ def test_process_continues_after_the_database_was_unavailable(tmp_path: Path) ->
         migrated_postgres() as url,
         sender(tmp_path, DATABASE_URL=url) as site,
         receiver() as shop,
-        psycopg.connect(url, autocommit=True) as postgres,
+        psycopg.connect(url, dbname="template1", autocommit=True) as postgres,
     ):
+        database = conninfo_to_dict(url)["dbname"]
         add_endpoints(site, shop.url, events=300)
         for number in range(3):
             wait_until(lambda: len(shop.ids) > 50 * number, site.output)  # noqa: B023
+            postgres.execute(f"ALTER DATABASE {database} ALLOW_CONNECTIONS false")
             postgres.execute(
-                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
-                "WHERE pid <> pg_backend_pid() AND datname = current_database()"
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s",
+                [database],
             )
+            wait_until(lambda: site.output().count(UNAVAILABLE) > number, site.output)  # noqa: B023
+            postgres.execute(f"ALTER DATABASE {database} ALLOW_CONNECTIONS true")
         site.wait_until_delivered(300)
         assert len(set(shop.ids)) == 300
-        assert "Database unavailable, trying again" in site.output()
         assert "Traceback" not in site.output()
 
 
@@ -138,6 +144,7 @@ def test_supervisor_replaces_a_killed_process(tmp_path: Path) -> None:
             process.kill()
             process.wait()
             end_leases(site)
+        assert len(set(shop.ids)) == 2
 
 
 def find_processes(site: Product) -> list[psutil.Process]:

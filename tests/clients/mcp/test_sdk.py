@@ -30,7 +30,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Product]:
         yield running
 
 
-async def use_tools(client: Any, site: Product) -> None:
+async def assert_tools_work(client: Any, site: Product) -> None:
     """Use each tool as an assistant would."""
     assert [tool.name for tool in (await client.list_tools()).tools] == TOOLS
     typo = await client.call_tool("validate_email", {"email": "possible_typo@sandbox.test"})
@@ -69,7 +69,7 @@ def test_tools_work_through_the_command_line(site: Product, mode: Any) -> None:
 
     async def run() -> None:
         async with Client(stdio_client(server), mode=mode) as client:
-            await use_tools(client, site)
+            await assert_tools_work(client, site)
 
     asyncio.run(run())
 
@@ -81,6 +81,6 @@ def test_tools_work_over_http(site: Product, mode: Any) -> None:
         async with httpx2.AsyncClient(headers=headers, timeout=60) as http:
             transport = streamable_http_client(f"{site.url}/v1/mcp", http_client=http)
             async with Client(transport, mode=mode) as client:
-                await use_tools(client, site)
+                await assert_tools_work(client, site)
 
     asyncio.run(run())

@@ -75,3 +75,4 @@ def test_reload_under_load_neither_fails_nor_delays_requests(tmp_path: Path) -> 
         old = web_workers(site)
         os.kill(site.process.pid, signal.SIGHUP)
         wait_for_new_workers(site, old)
+        assert not old & web_workers(site)

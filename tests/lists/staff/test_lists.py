@@ -104,6 +104,7 @@ def test_staff_cannot_cancel_lists_of_their_own_account(staff: User, account: Ac
         (ListState.PARSING, {"updated_at": LONG_AGO}),
         (ListState.PARSING, {"updated_at": LONG_AGO, "leased_until": LONG_AGO}),
         (ListState.RECHECKING, {"recheck_at": LONG_AGO, "served_at": LONG_AGO}),
+        (ListState.RECHECKING, {"served_at": LONG_AGO}),
         (ListState.RUNNING, {"served_at": LONG_AGO, "collect_at": LONG_AGO}),
     ],
 )

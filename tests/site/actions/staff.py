@@ -19,7 +19,7 @@ from tests.conftest import make_user
 from tests.credits.customers import plan
 from tests.site.actions.scene import TOKEN, ActionCase, Scene
 from tests.validation.feedback.factory import make_feedback
-from validation.models import ListedDomain, MailHostPace, UnprobedDomain
+from validation.models import ListedDomain, MailHostPace, NewMailHost, UnprobedDomain
 
 INLINES = ("memberships", "wallet", "subscription", "orders", "ledger", "membership_set")
 NO_INLINES = {
@@ -115,6 +115,10 @@ def _exclude_domain(scene: Scene) -> Any:
     return UnprobedDomain.objects.create(domain="quiet.example", note="They asked us")
 
 
+def _find_mail_host(scene: Scene) -> Any:
+    return NewMailHost.objects.create(host="mx-burner.example")
+
+
 def _add_organization(scene: Scene) -> Any:
     return MailHostPace.objects.create(organization="mailhost.example", egress="direct")
 
@@ -181,6 +185,9 @@ SERVICE_BUTTONS = [
     ("auth_group", "delete_selected", "group.removed", _create_group),
     ("validation_listeddomain", "delete_selected", "domain.unlisted", _list_domain),
     ("validation_unprobeddomain", "delete_selected", "domain.probed", _exclude_domain),
+    ("validation_newmailhost", "decide_disposable", "mail_host.decided", _find_mail_host),
+    ("validation_newmailhost", "decide_legitimate", "mail_host.decided", _find_mail_host),
+    ("validation_newmailhost", "reopen", "mail_host.decided", _find_mail_host),
     ("validation_mailhostpace", "turn_off", "mail_organization.off", _add_organization),
     ("validation_mailhostpace", "turn_on", "mail_organization.on", _add_organization),
 ]

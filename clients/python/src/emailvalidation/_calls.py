@@ -12,7 +12,7 @@ import re
 import time
 import uuid
 from collections.abc import Generator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, BinaryIO, Optional, Union
 from urllib.parse import urlencode
 
@@ -21,6 +21,7 @@ from emailvalidation.errors import (
     DeadlineExceeded,
     EmailValidationError,
     error_from_response,
+    read_seconds,
 )
 
 # Only these operations know idempotency keys. Repeating another POST could do its work twice.
@@ -88,13 +89,17 @@ class Response:
     @classmethod
     def read(cls, status: int, headers: Mapping[str, str], body: bytes) -> Response:
         """Parse the body. JSON that is cut off is a failed connection, and worth a retry."""
-        media_type = headers.get("content-type", "").partition(";")[0].strip()
-        if media_type != "application/json" or not body:
-            return cls(status, headers, body)
+        response = cls(status, headers, body)
+        if response.media_type != "application/json" or not body:
+            return response
         try:
-            return cls(status, headers, body, json.loads(body))
+            return replace(response, data=json.loads(body))
         except ValueError as error:
             raise ConnectionFailed("The response was cut off.") from error
+
+    @property
+    def media_type(self) -> str:
+        return self.headers.get("content-type", "").partition(";")[0].strip().lower()
 
 
 @dataclass(frozen=True)
@@ -124,7 +129,7 @@ def build_request(
     request = Request(method, url, {"Accept": "*/*", **(headers or {})}, body)
     if json_body is not None:
         request.headers["Content-Type"] = "application/json"
-        request.body = json.dumps(json_body, ensure_ascii=False).encode()
+        request.body = json.dumps(json_body).encode()
     if request.body is None and method in ("POST", "PUT", "PATCH"):
         request.headers.setdefault("Content-Type", "application/json")
         request.body = b"{}"
@@ -160,9 +165,9 @@ def run_call(request: Request, deadline: Deadline) -> Call:
             error = failure
             wait = _backoff(tries) if request.is_repeatable else None
         else:
-            # A page is from a proxy, whatever its status: the API has none.
-            is_page = response.headers.get("content-type", "").startswith("text/html")
-            if response.status < 400 and not is_page:
+            # A page is from a proxy, whatever its status: the API has none, and doesn't redirect.
+            is_page = response.media_type == "text/html"
+            if (response.status < 300 or response.status == 304) and not is_page:
                 return response
             error = error_from_response(response.status, response.headers, response.data)
             wait = _seconds_to_wait(request, response, error, seen)
@@ -190,8 +195,7 @@ def _seconds_to_wait(
 def _asked_wait(response: Response, error: EmailValidationError) -> float:
     """Return the seconds that the response asks for, or 1 if a proxy's doesn't say."""
     asked = error.details.get("retry_after") or response.headers.get("retry-after", "")
-    text = str(asked)
-    return float(text) if text.isdecimal() else 1.0
+    return read_seconds(asked, 1.0)
 
 
 def _backoff(tries: int) -> float:

@@ -2,7 +2,9 @@ from __future__ import annotations
 
 import os
 import re
+from contextlib import suppress
 from dataclasses import dataclass, field
+from ipaddress import ip_address
 from typing import Optional
 from urllib.parse import urlsplit
 
@@ -34,13 +36,13 @@ class Config:
                 "This isn't an API key: keys have 47 characters and start with svc_live_. "
                 "Copy it again, without quotes and spaces."
             )
-        parts = urlsplit(url)
-        if parts.scheme not in ("http", "https") or not parts.hostname:
+        host = _find_host(url)
+        if not host:
             raise ConfigurationError(
                 f"The base URL is missing or isn't a URL. Set {URL_VARIABLE}, "
                 "for example to https://api.example.com."
             )
-        if parts.scheme == "http" and not _is_this_machine(parts.hostname):
+        if urlsplit(url).scheme == "http" and not _is_this_machine(host):
             raise ConfigurationError(
                 f"The base URL {url} would send the API key unencrypted. Use https://."
             )
@@ -56,5 +58,20 @@ class Config:
         }
 
 
+def _find_host(url: str) -> str:
+    """Return the host, or nothing if this isn't a URL that the client can use."""
+    try:
+        parts = urlsplit(url)
+        is_usable = parts.scheme in ("http", "https") and parts.port != 0
+    except ValueError:
+        return ""
+    # A password would be in error messages.
+    return (parts.hostname or "") if is_usable and parts.username is None else ""
+
+
 def _is_this_machine(host: str) -> bool:
-    return host in ("localhost", "::1") or host.startswith("127.") or host.endswith(".localhost")
+    if host == "localhost" or host.endswith(".localhost"):
+        return True
+    with suppress(ValueError):
+        return ip_address(host).is_loopback
+    return False

@@ -121,7 +121,8 @@ def validate_batch(
 
 def describe_for_form(result: Result) -> SignUpCheck:
     # What a mail server said about a mailbox is nobody's business but its owner's.
-    if not result.accept_for_signup and result.evidence != "smtp":
+    # A response without a decision isn't a refusal.
+    if result.accept_for_signup is False and result.evidence != "smtp":
         message = result.syntax_error.message if result.syntax_error else REFUSED
         return SignUpCheck(accept=False, suggestion=result.did_you_mean, message=message)
     if result.did_you_mean:

@@ -10,8 +10,9 @@ import socket
 import ssl
 import threading
 import weakref
+from base64 import b64encode
 from typing import Any, BinaryIO, Optional
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, unquote, urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 from emailvalidation._calls import Deadline, Request, Response
@@ -30,7 +31,7 @@ class Transport:
         self._idle: list[_Connection] = []
         self._lock = threading.Lock()
         self._pid = os.getpid()
-        # Clients that nobody closes don't leave their connections open.
+        # Connections of a client that was never closed end with it.
         weakref.finalize(self, _close_all, self._idle)
 
     def send(self, request: Request) -> Response:
@@ -42,18 +43,19 @@ class Transport:
             answer = connection.getresponse()
             headers = {name.lower(): value for name, value in answer.getheaders()}
             body = _read(answer, request.to if answer.status < 400 else None)
-        except (OSError, http.client.HTTPException) as error:
-            connection.close()
+        # UnicodeError: a host name that can't be looked up.
+        except (OSError, http.client.HTTPException, UnicodeError) as error:
+            connection.disconnect()
             request.deadline.check()
             reason = str(error) or type(error).__name__
             raise ConnectionFailed(
                 f"The connection to {self._url.netloc} failed: {reason}"
             ) from error
         except BaseException:
-            connection.close()
+            connection.disconnect()
             raise
         if answer.will_close:
-            connection.close()
+            connection.disconnect()
         else:
             self._keep(connection)
         return Response.read(answer.status, headers, body)
@@ -73,7 +75,7 @@ class Transport:
                 connection = self._idle.pop()
                 if not _has_data(connection):
                     return connection
-                connection.close()
+                connection.disconnect()
         return None
 
     def _keep(self, connection: _Connection) -> None:
@@ -81,7 +83,7 @@ class Transport:
             if len(self._idle) < _MAX_IDLE and self._pid == os.getpid():
                 self._idle.append(connection)
                 return
-        connection.close()
+        connection.disconnect()
 
     def _new_connection(self) -> _Connection:
         host, port = self._url.hostname or "", self._url.port
@@ -90,7 +92,7 @@ class Transport:
             return _Connection(host, port, self._context)
         parts = urlsplit(proxy if "://" in proxy else f"http://{proxy}")
         connection = _Connection(parts.hostname or "", parts.port or 8080, self._context)
-        connection.set_tunnel(host, port or 443)
+        connection.set_tunnel(host, port or 443, _proxy_headers(parts))
         return connection
 
 
@@ -103,6 +105,9 @@ class _Connection(http.client.HTTPConnection):
         super().__init__(host, port or (443 if context else 80))
         self._context = context
         self._server_name = host
+        self._socket: Optional[socket.socket] = None
+        # http.client calls it before CONNECT to a proxy, which must keep the deadline, too.
+        self._create_connection = self._open
 
     def set_tunnel(self, host: str, *args: Any, **kwargs: Any) -> None:
         self._server_name = host
@@ -111,10 +116,21 @@ class _Connection(http.client.HTTPConnection):
     def connect(self) -> None:
         self.timeout = self.deadline.check()
         super().connect()
-        if self._context:
-            self.sock.settimeout(self.deadline.check())
-            self.sock = self._context.wrap_socket(self.sock, server_hostname=self._server_name)
-        self.sock = _DeadlineSocket(self.sock, self)
+        if self._context and self._socket:
+            self._socket.settimeout(self.deadline.check())
+            self._socket = self._context.wrap_socket(
+                self._socket, server_hostname=self._server_name
+            )
+            self.sock = _DeadlineSocket(self._socket, self)
+
+    def _open(self, *args: Any) -> _DeadlineSocket:
+        self._socket = socket.create_connection(*args)
+        return _DeadlineSocket(self._socket, self)
+
+    def disconnect(self) -> None:
+        self.close()
+        if self._socket:
+            self._socket.close()
 
     def fileno(self) -> int:
         return self.sock.fileno()
@@ -138,11 +154,14 @@ class _DeadlineSocket:
     def makefile(self, mode: str) -> io.BufferedReader:
         return io.BufferedReader(_Reader(self), _BLOCK)
 
+    def setsockopt(self, *args: Any) -> None:
+        self._sock.setsockopt(*args)
+
     def fileno(self) -> int:
         return self._sock.fileno()
 
     def close(self) -> None:
-        self._sock.close()
+        """Leave it to `disconnect`: http.client closes it before a last response is read."""
 
 
 class _Reader(io.RawIOBase):
@@ -156,9 +175,16 @@ class _Reader(io.RawIOBase):
         return self._sock.recv_into(buffer)
 
 
+def _proxy_headers(proxy: SplitResult) -> dict[str, str]:
+    if proxy.username is None:
+        return {}
+    pair = f"{unquote(proxy.username)}:{unquote(proxy.password or '')}"
+    return {"Proxy-Authorization": f"Basic {b64encode(pair.encode()).decode()}"}
+
+
 def _close_all(connections: list[_Connection]) -> None:
     while connections:
-        connections.pop().close()
+        connections.pop().disconnect()
 
 
 def _has_data(connection: _Connection) -> bool:

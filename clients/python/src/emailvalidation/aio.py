@@ -181,7 +181,8 @@ class AsyncClient:
             answer = await asyncio.wait_for(call, request.deadline.check())
         except asyncio.TimeoutError as error:
             raise request.deadline.exceeded from error
-        except httpx.HTTPError as error:
+        # RuntimeError: the connection belongs to an event loop that has ended.
+        except (httpx.HTTPError, httpx.InvalidURL, RuntimeError) as error:
             raise ConnectionFailed(
                 f"The connection failed: {error or type(error).__name__}"
             ) from error

@@ -5,7 +5,10 @@ Catch `EmailValidationError` for all of them.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
+from contextlib import suppress
+from email.utils import parsedate_to_datetime
 from typing import Any, Optional
 
 
@@ -70,7 +73,7 @@ class RateLimitError(EmailValidationError):
 
     @property
     def retry_after(self) -> float:
-        return float(self.details.get("retry_after", 1))
+        return read_seconds(self.details.get("retry_after"), 1.0)
 
 
 class ServerError(EmailValidationError):
@@ -97,6 +100,15 @@ _BY_TYPE: dict[str, type[EmailValidationError]] = {
 }
 
 
+def read_seconds(value: Any, default: float) -> float:
+    """Read a wait, which proxies also write as the date when it ends."""
+    with suppress(ValueError):
+        return max(0.0, float(str(value)))
+    with suppress(TypeError, ValueError):
+        return max(0.0, parsedate_to_datetime(str(value)).timestamp() - time.time())
+    return default
+
+
 def error_from_response(status: int, headers: Mapping[str, str], body: Any) -> EmailValidationError:
     """Return the API's error, or one for a proxy's response in another format."""
     kind: type[EmailValidationError]
@@ -109,8 +121,10 @@ def error_from_response(status: int, headers: Mapping[str, str], body: Any) -> E
             f"The response had the status {status} and wasn't from the API. "
             "A proxy may have sent it: check the base URL.",
             status=status,
+            details={"retry_after": headers["retry-after"]} if "retry-after" in headers else None,
             request_id=headers.get("x-request-id"),
         )
+    details = error.get("details")
     kind = _BY_TYPE.get(str(error.get("type")), EmailValidationError)
     return kind(
         str(error.get("message") or f"The API refused the request with {status}."),
@@ -118,7 +132,7 @@ def error_from_response(status: int, headers: Mapping[str, str], body: Any) -> E
         code=str(error.get("code") or ""),
         type=str(error.get("type") or ""),
         param=error.get("param"),
-        details=error.get("details"),
+        details=details if isinstance(details, dict) else None,
         request_id=error.get("request_id"),
         doc_url=str(error.get("doc_url") or ""),
     )

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import os
-import tempfile
+import secrets
 import time
 from base64 import b64encode
 from collections.abc import Iterable, Iterator, Sequence
@@ -50,6 +51,10 @@ class ListFailed(EmailValidationError):
 
     def __str__(self) -> str:
         return self.message
+
+    # So that other processes, such as workers of a pool, can pass it on.
+    def __reduce__(self) -> tuple[type[ListFailed], tuple[AddressList]]:
+        return type(self), (self.list,)
 
 
 class Lists:
@@ -130,10 +135,13 @@ class Lists:
             f"The file has no column {name!r}. Its columns: {', '.join(header) or 'no header'}."
         )
 
-    def get(self, list_id: str, *, wait: Optional[int] = None) -> AddressList:
+    def get(
+        self, list_id: str, *, wait: Optional[int] = None, timeout: Optional[float] = None
+    ) -> AddressList:
         """Return the list, or wait up to 20 seconds for another state."""
-        # One try must be longer than the wait.
-        timeout = None if wait is None else 4 * wait + 30
+        if wait and timeout is None:
+            # One try must be longer than the wait.
+            timeout = 4 * wait + 30
         response = self._client.request(
             "GET", f"/v1/lists/{list_id}", query={"wait": wait}, timeout=timeout
         )
@@ -165,22 +173,25 @@ class Lists:
         if until not in ("ready", "results", "completed"):
             raise ValueError("until must be 'ready', 'results' or 'completed'.")
         list_id = _id(address_list)
-        end = None if timeout is None else time.monotonic() + timeout
+        deadline = Deadline(math.inf if timeout is None else timeout)
         while True:
-            left = _MAX_WAIT if end is None else max(0, min(_MAX_WAIT, int(end - time.monotonic())))
-            current = self.get(list_id, wait=left)
+            wait = int(min(_MAX_WAIT, max(0, deadline.left)))
+            # The last look has a second, also when the time is over.
+            most = min(4.0 * wait + 30, max(1.0, deadline.left))
+            current = self.get(list_id, wait=wait, timeout=most)
             if on_progress:
                 on_progress(current)
             if current.state in _FAILED or (current.error and not current.results_at):
                 raise ListFailed(current)
             if _has_reached(current, until):
                 return current
-            if end is not None and time.monotonic() >= end:
+            if deadline.left <= 0:
                 raise DeadlineExceeded(
                     f"The list {list_id} is {current.state} after {timeout:g} s."
                 )
-            if current.state not in _RUNNING:
-                time.sleep(1)
+            # The API responds at once to a wait of 0.
+            if current.state not in _RUNNING or not wait:
+                time.sleep(min(1.0, max(0.0, deadline.left)))
 
     def start(
         self,
@@ -241,14 +252,12 @@ class Lists:
             "partial": True if partial else None,
         }
         request = build_request("GET", f"/v1/lists/{_id(address_list)}/download", query=query)
-        handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+        # `tempfile` would make a file that only its owner may read, and the process's mask can't
+        # be read without changing it for all threads.
+        name = target.with_name(f".{target.name[:200]}.{secrets.token_hex(4)}")
         try:
-            with os.fdopen(handle, "wb") as request.to:
+            with open(name, "xb") as request.to:
                 self._client.run(run_call(request, Deadline(timeout)))
-            # What the file would have got without the temporary one, which only its owner may read.
-            mask = os.umask(0)
-            os.umask(mask)
-            os.chmod(name, 0o666 & ~mask)
             os.replace(name, target)
         except BaseException:
             with suppress(OSError):
