@@ -19,19 +19,11 @@ from validation.addresses import address_hash, unpack_account_list, unpack_check
 from validation.ids import BATCH_ID, normalize_result_id, result_created_at
 from validation.models import LogEntry
 from validation.playground import format_json
+from validation.presenters import requests as texts
 from validation.presenters.checks import group_checks
 from validation.presenters.domains import account_list_note
 from validation.presenters.feedback import present_feedback
 from validation.presenters.mailbox_checks import describe_mailbox_check
-from validation.presenters.requests import (
-    explain_reason,
-    format_cost,
-    never_logged,
-    request_intro,
-    search_notice,
-    stored_data,
-    stored_note,
-)
 from validation.presenters.retention import format_days
 from validation.request_log import csv_export, search
 from validation.request_log.filters import REQUEST_ID, LogFilter
@@ -50,12 +42,12 @@ def show_requests(request: AccountRequest) -> HttpResponse:
         "form": form,
         "days": days,
         "retention": format_days(days),
-        "notice": search_notice(form),
+        "notice": texts.search_notice(form),
     }
     if form.is_valid():
         page = search.log_page(request.account, form.log_query, before)
         search.mark_pending(page.entries)
-        is_filtered, never = bool(form.query or before), never_logged(days)
+        is_filtered, never = bool(form.query or before), texts.never_logged(days)
         context |= {
             "page": page,
             "links": log_links(page, form.query, is_first=before is None),
@@ -113,9 +105,9 @@ def show_request(request: AccountRequest, request_id: str, moment: int) -> HttpR
     suggestion = suggest_for_entry(entry)
     context = {
         "entry": entry,
-        "intro": request_intro(entry),
-        "cost": format_cost(entry),
-        "meaning": explain_reason(entry, suggestion),
+        "intro": texts.request_intro(entry),
+        "cost": texts.format_cost(entry),
+        "meaning": texts.explain_reason(entry, suggestion),
         "refusal": REFUSALS.get(entry.refusal),
         "suggestion": suggestion,
         "list_note": account_list_note(unpack_account_list(entry.checks), entry.verdict),
@@ -124,7 +116,7 @@ def show_request(request: AccountRequest, request_id: str, moment: int) -> HttpR
         if result and result["smtp"]
         else [],
         "feedback": present_feedback(request.account, entry),
-        "json": format_json(stored_data(entry)),
-        "stored_note": stored_note(is_result=bool(entry.verdict)),
+        "json": format_json(texts.stored_data(entry)),
+        "stored_note": texts.stored_note(is_result=bool(entry.verdict)),
     }
     return render(request, "validation/show_request.html", context)
