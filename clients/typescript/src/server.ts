@@ -49,11 +49,20 @@ type FastifyReply = { code(status: number): unknown };
 /** For Express, behind `express.json()`: `app.post("/email-check", express.json(), expressSignUp())`. */
 export function expressSignUp(
   options: SignUpOptions = {},
-): (request: ParsedRequest, response: ExpressResponse) => Promise<void> {
+): (
+  request: ParsedRequest,
+  response: ExpressResponse,
+  next: (error: unknown) => void,
+) => Promise<void> {
   const answer = createAnswer(options);
-  return async (request, response) => {
-    const [status, body] = await answer(request.body, request.ip ?? "");
-    response.status(status).json(body);
+  return async (request, response, next) => {
+    try {
+      const [status, body] = await answer(request.body, request.ip ?? "");
+      response.status(status).json(body);
+    } catch (error) {
+      // Express 4 doesn't look at promises.
+      next(error);
+    }
   };
 }
 
