@@ -6,6 +6,7 @@ import {
   DeadlineExceeded,
   EmailValidationError,
   errorFromResponse,
+  isObject,
 } from "./errors.js";
 
 // Only these operations know idempotency keys. Repeating another POST could do its work twice.
@@ -91,26 +92,14 @@ export async function call(
   }
 }
 
-/** Returns the object of a response. A proxy may have sent something else. */
-export function readObject({ data }: ApiResponse): any {
-  if (typeof data !== "object" || data === null || Array.isArray(data)) {
-    throw unexpected("object");
+/** Returns the object that the API sends, with an array of this name. A proxy may send another. */
+export function readObject({ data }: ApiResponse, array?: string): any {
+  if (!isObject(data) || (array && !Array.isArray(data[array]))) {
+    throw new EmailValidationError(
+      "The response isn't one of the API. A proxy may have sent it: check the base URL.",
+    );
   }
   return data;
-}
-
-export function readArray(value: unknown): any[] {
-  if (!Array.isArray(value)) {
-    throw unexpected("array");
-  }
-  return value;
-}
-
-function unexpected(kind: string): EmailValidationError {
-  return new EmailValidationError(
-    `The response has no ${kind} where the API sends one. ` +
-      "A proxy may have sent it: check the base URL.",
-  );
 }
 
 function toQuery(query: Query = {}): string {

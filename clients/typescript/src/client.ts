@@ -1,6 +1,6 @@
 // The API with one key.
 
-import { type Options, type Send, call, readArray, readObject, sleep } from "./call.js";
+import { type Options, type Send, call, readObject, sleep } from "./call.js";
 import { loadConfig } from "./config.js";
 import { Domains } from "./domains.js";
 import { EmailValidationError, textOf } from "./errors.js";
@@ -55,7 +55,7 @@ export class Client {
   /** Calls any operation, with the same retries as the other methods. */
   readonly request: Send;
 
-  constructor({ apiKey, baseUrl, timeout = 30_000 }: ClientOptions = {}) {
+  constructor({ apiKey, baseUrl, timeout }: ClientOptions = {}) {
     const config = loadConfig(apiKey, baseUrl, timeout);
     // Only this function knows the key, so that a client can be printed.
     this.request = (method, path, options = {}) => call(config, method, path, options);
@@ -109,7 +109,7 @@ export class Client {
         try {
           const json = { emails: part, check };
           const response = await this.request("POST", "/v1/validate/batch", { json, timeout, signal });
-          yield* readArray(readObject(response).results);
+          yield* readObject(response, "results").results;
           pause = pauseBefore(size, response.headers);
           rest = rest.slice(part.length);
         } catch (error) {

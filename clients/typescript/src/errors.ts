@@ -95,7 +95,7 @@ function readSeconds(value: unknown): number {
   return Number.isNaN(seconds) ? 1 : Math.max(0, seconds);
 }
 
-function isObject(value: unknown): boolean {
+export function isObject(value: unknown): boolean {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 

@@ -1,4 +1,4 @@
-import { type Options, type Send, readArray, readObject, sleep } from "./call.js";
+import { type Options, type Send, readObject, sleep } from "./call.js";
 import type { Event } from "./types.js";
 
 export class Events {
@@ -19,11 +19,10 @@ export class Events {
     }> = {},
   ): AsyncGenerator<Event> {
     const { type, follow, interval = 2_000, signal } = options;
-    let after = options.after ?? "";
-    for (;;) {
+    for (let after = options.after; ; ) {
       const query = { after, limit: 100, type };
-      const page = readObject(await this.send("GET", "/v1/events", { query, signal }));
-      for (const event of readArray(page.data) as Event[]) {
+      const page = readObject(await this.send("GET", "/v1/events", { query, signal }), "data");
+      for (const event of page.data as Event[]) {
         yield event;
         after = event.id;
       }

@@ -1,8 +1,16 @@
 // Files of addresses: upload, wait, download.
 
-import { type Options, type RequestOptions, type Send, readArray, readObject, sleep } from "./call.js";
+import { type Options, type RequestOptions, type Send, readObject, sleep } from "./call.js";
 import { DeadlineExceeded, ListFailed } from "./errors.js";
-import type { AddressList, ListPreview, ListSample } from "./types.js";
+import type {
+  AddressList,
+  AddressListPage,
+  AddressListRequest,
+  ListPart,
+  ListPreview,
+  ListSample,
+  ListStart,
+} from "./types.js";
 
 const PART_BYTES = 8_000_000;
 const PART_TIMEOUT = 300_000;
@@ -16,22 +24,11 @@ export type UploadOptions = Options<{
   onProgress: (done: number, total: number) => void;
 }>;
 
-export type ListOptions = UploadOptions &
+export type ListOptions = Omit<AddressListRequest, "column" | "emails" | "parts"> &
+  UploadOptions &
   Options<{
-    name: string;
     /** A name in the header, or a number from 0. Without it, the column is found. */
     column: string | number;
-    /** Defaults to true. */
-    start: boolean;
-    encoding: string;
-    delimiter: string;
-    header: boolean;
-    dedupe: "address" | "mailbox" | "off";
-    extract: boolean;
-    check: "mailbox";
-    max_credits: number;
-    recheck_unknown: boolean;
-    metadata: Record<string, string>;
   }>;
 
 export type WaitOptions = Options<{
@@ -64,16 +61,15 @@ export class Lists {
       return this.#post("", { ...rest, emails: [...source], start });
     }
     const name = rest.name ?? (typeof source === "string" ? source.split(/[\\/]/).pop() : "Upload");
-    const body = { ...rest, name, parts: true };
-    if (typeof column !== "string") {
-      const created = await this.#post("", { ...body, column, start });
-      return this.upload(created.id, source, { onProgress });
+    // A named column is looked up in the file's header before anything is started.
+    const isNamed = typeof column === "string";
+    const choice = isNamed ? { start: false } : { start, column };
+    const { id } = await this.#post("", { ...rest, ...choice, name, parts: true });
+    const uploaded = await this.upload(id, source, { onProgress });
+    if (!isNamed || !start) {
+      return uploaded;
     }
-    // The name is looked up in the file's header before anything is started.
-    const created = await this.#post("", { ...body, start: false });
-    const uploaded = await this.upload(created.id, source, { onProgress });
-    const number = start ? await this.findColumn(created.id, column) : 0;
-    return start ? this.start(created, { column: number }) : uploaded;
+    return this.start(id, { column: await this.findColumn(id, column) });
   }
 
   /** Sends the parts of a file that aren't stored yet. After an interruption, it continues. */
@@ -83,8 +79,8 @@ export class Lists {
     { onProgress }: UploadOptions = {},
   ): Promise<AddressList> {
     // A page has more parts than the largest file.
-    const page = await this.#call("GET", `/${id}/parts`);
-    const stored = new Set(readArray(page.data).map((part) => `${part.number} ${part.sha256}`));
+    const { data } = await this.#call("GET", `/${id}/parts`, {}, "data");
+    const stored = new Set((data as ListPart[]).map((part) => `${part.number} ${part.sha256}`));
     const file =
       typeof source === "string" ? await (await import("node:fs")).openAsBlob(source) : source;
     for (let number = 1, done = 0; done < file.size; number += 1) {
@@ -133,8 +129,8 @@ export class Lists {
     let after: string | null = null;
     do {
       const query = { limit: 100, starting_after: after, state };
-      const page: any = await this.#call("GET", "", { query });
-      yield* readArray(page.data);
+      const page: AddressListPage = await this.#call("GET", "", { query }, "data");
+      yield* page.data;
       after = page.next;
     } while (after);
   }
@@ -161,7 +157,12 @@ export class Lists {
           details: { list: current },
         });
       }
-      if (hasReached(current, until)) {
+      const reached = {
+        ready: !["uploading", "parsing"].includes(current.state),
+        results: Boolean(current.results_at),
+        completed: current.state === "completed",
+      };
+      if (reached[until]) {
         return current;
       }
       if (performance.now() >= end) {
@@ -174,10 +175,7 @@ export class Lists {
     }
   }
 
-  /** Options: `column`, `max_credits`, `encoding`, `extract`, `check`, `confirm`. */
-  start = (list: Named, options: Record<string, unknown> = {}) =>
-    this.#post(`/${idOf(list)}/start`, options);
-
+  start = (list: Named, options: ListStart = {}) => this.#post(`/${idOf(list)}/start`, options);
   pause = (list: Named) => this.#post(`/${idOf(list)}/pause`);
   resume = (list: Named) => this.#post(`/${idOf(list)}/resume`);
   cancel = (list: Named) => this.#post(`/${idOf(list)}/cancel`);
@@ -201,8 +199,8 @@ export class Lists {
   async open(list: Named, options: DownloadOptions = {}): Promise<ReadableStream<Uint8Array>> {
     const { columns, timeout, signal, ...rest } = options;
     const query = { ...rest, columns: columns?.join(",") || null };
-    const path = `/v1/lists/${idOf(list)}/download`;
-    return (await this.send("GET", path, { query, timeout, signal, stream: true })).data;
+    const given = { query, timeout, signal, stream: true };
+    return this.#call("GET", `/${idOf(list)}/download`, given);
   }
 
   /** Writes the rows with their results to a file, which appears when it is complete. */
@@ -222,18 +220,11 @@ export class Lists {
     return this.#call("POST", path, { json, timeout: 120_000 });
   }
 
-  async #call(method: string, path: string, options: RequestOptions = {}): Promise<any> {
-    return readObject(await this.send(method, `/v1/lists${path}`, options));
+  async #call(method: string, path: string, options?: RequestOptions, array?: string): Promise<any> {
+    return readObject(await this.send(method, `/v1/lists${path}`, options), array);
   }
 }
 
 function idOf(list: Named): string {
   return typeof list === "string" ? list : list.id;
-}
-
-function hasReached(list: AddressList, until: "ready" | "results" | "completed"): boolean {
-  if (until === "ready") {
-    return !["uploading", "parsing"].includes(list.state);
-  }
-  return until === "results" ? Boolean(list.results_at) : list.state === "completed";
 }

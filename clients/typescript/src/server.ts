@@ -44,23 +44,27 @@ export function signUpRoute(options: FetchOptions = {}): (request: Request) => P
 // The parts of Express and Fastify that are used here.
 type ParsedRequest = { body?: unknown; ip?: string | undefined };
 type ExpressResponse = { status(code: number): { json(body: unknown): unknown } };
+type Next = (error: unknown) => void;
+type ExpressHandler = (request: ParsedRequest, response: ExpressResponse, next: Next) => Promise<void>;
 type FastifyReply = { code(status: number): unknown };
+type FastifyHandler = (request: ParsedRequest, reply: FastifyReply) => Promise<Answer>;
 
 /** For Express, behind `express.json()`: `app.post("/email-check", express.json(), expressSignUp())`. */
-export function expressSignUp(
-  options: SignUpOptions = {},
-): (request: ParsedRequest, response: ExpressResponse) => Promise<void> {
+export function expressSignUp(options: SignUpOptions = {}): ExpressHandler {
   const answer = createAnswer(options);
-  return async (request, response) => {
-    const [status, body] = await answer(request.body, request.ip ?? "");
-    response.status(status).json(body);
+  return async (request, response, next) => {
+    try {
+      const [status, body] = await answer(request.body, request.ip ?? "");
+      response.status(status).json(body);
+    } catch (error) {
+      // Express 4 doesn't look at promises.
+      next(error);
+    }
   };
 }
 
 /** For Fastify: `app.post("/email-check", fastifySignUp())`. */
-export function fastifySignUp(
-  options: SignUpOptions = {},
-): (request: ParsedRequest, reply: FastifyReply) => Promise<Answer> {
+export function fastifySignUp(options: SignUpOptions = {}): FastifyHandler {
   const answer = createAnswer(options);
   return async (request, reply) => {
     const [status, body] = await answer(request.body, request.ip ?? "");
@@ -69,12 +73,7 @@ export function fastifySignUp(
   };
 }
 
-function createAnswer(
-  options: SignUpOptions,
-): (body: any, visitor: string) => Promise<[number, Answer]> {
-  const { limit = 20, onFailure, timeout } = options;
-  // Made by the first visit: a build of the site has no key.
-  let client = options.client;
+function createAnswer({ client, limit = 20, ...options }: SignUpOptions) {
   const counts = new Map<string, number>();
   let windowEnds = 0;
 
@@ -91,7 +90,7 @@ function createAnswer(
     return true;
   };
 
-  return async (body, visitor) => {
+  return async (body: any, visitor: string): Promise<[number, Answer]> => {
     const email: unknown = body?.email;
     if (typeof email !== "string") {
       return [400, { ...UNCHECKED, message: 'Send {"email": "…"} as JSON.' }];
@@ -99,9 +98,9 @@ function createAnswer(
     if (!isAllowed(visitor)) {
       return [429, UNCHECKED];
     }
+    // Made by the first visit: a build of the site has no key.
     client ??= new Client();
-    const check = await client.signUpCheck(email, { onFailure, timeout });
-    const { accept, suggestion, message } = check;
+    const { accept, suggestion, message } = await client.signUpCheck(email, options);
     return [200, { accept, suggestion, message }];
   };
 }

@@ -140,12 +140,14 @@ test("a response without the object that the API sends is an error of this packa
   await assert.rejects(client.events.iterate().next(), EmailValidationError);
 });
 
-test("a redirect is neither followed nor an answer", async () => {
+test("a redirect is neither followed nor an answer, and a response without rows no download", async () => {
   script("{}", { status: 302, Location: "/elsewhere" });
   await assert.rejects(client.credits(), { status: 302, message: /wasn't from the API/ });
   assert.deepEqual(requests.map((one) => one.url), ["/v1/credits"]);
   const folder = await mkdtemp(join(tmpdir(), "redirect-"));
   await assert.rejects(client.lists.download("lst_1", join(folder, "clean.csv")), { status: 302 });
+  script("", { status: 204 });
+  await assert.rejects(client.lists.download("lst_1", join(folder, "clean.csv")), EmailValidationError);
   assert.deepEqual(await readdir(folder), []);
 });
 
