@@ -14,7 +14,6 @@ from django.core.exceptions import ImproperlyConfigured
 from django.core.management import CommandError, call_command
 
 from config.server.environment import fail
-from runtime.metrics.exporter import delete_earlier_metrics
 
 
 def load_settings() -> None:
@@ -34,6 +33,9 @@ def prepare() -> None:
     if settings.COLLECT_STATIC:
         collect_static(settings.STATIC_ROOT, settings.BASE_DIR)
     if settings.METRICS_ADDRESS is not None:
+        # It imports prometheus_client, for which the settings prepare the environment.
+        from runtime.metrics.exporter import delete_earlier_metrics
+
         delete_earlier_metrics(settings.METRICS_DIR)
     # It imports models, which need Django to be set up.
     from config.server.first_owner import print_welcome
