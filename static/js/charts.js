@@ -66,8 +66,9 @@ for (const chart of document.querySelectorAll(".chart")) {
     tapped = bar;
   });
 
-  plot.addEventListener("focusin", (event) => show(event.target.closest(".chart-bar")));
-  plot.addEventListener("focusout", () => {
+  // Not of the SVG: a listener for focus would make it a tab stop itself.
+  chart.addEventListener("focusin", (event) => show(event.target.closest(".chart-bar")));
+  chart.addEventListener("focusout", () => {
     if (!isTouch) {
       show(null);
     }

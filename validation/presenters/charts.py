@@ -6,11 +6,11 @@ from urllib.parse import urlencode
 from django.urls import reverse
 
 from accounts.models import Account
+from accounts.presenters.charts import Chart, draw_chart
 from credits.models.usage import Source
 from runtime.dates import next_month
 from validation.key_filter import PLAYGROUND
 from validation.presenters.usage import REQUESTS, format_count, interval_heading
-from validation.reports.charts import Chart, draw_chart
 from validation.reports.date_ranges import DAY, DateRange, Unit
 from validation.reports.usage_stats import UsageStats, sum_stats
 

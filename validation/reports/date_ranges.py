@@ -3,8 +3,8 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta, tzinfo
 from enum import StrEnum
 
+from accounts.presenters.charts import MAX_LABELS, choose_labeled
 from runtime.dates import midnight, next_month, previous_month
-from validation.reports.charts import MAX_LABELS, choose_labeled
 
 HOUR = timedelta(hours=1)
 DAY = timedelta(days=1)

@@ -16,7 +16,7 @@ from apikeys.services import create_key
 from credits.wallet.totals import delete_old_hours, roll_up_days
 from tests.credits.time_travel import on
 from tests.validation.reports.usage_data import add_usage, read_page
-from validation.reports.charts import STACK_ORDER
+from validation.reports.usage_stats import STACK_ORDER
 
 pytestmark = pytest.mark.django_db
 

@@ -8,9 +8,10 @@ SLOT, GAP, HEIGHT = 10, 2, 100
 MAX_BAR = 0.07
 MAX_STEPS = 6
 MAX_LABELS = 6
-STACK_ORDER = ("deliverable", "risky", "undeliverable", "unknown")
 MIN_ABBREVIATED = 10_000
 UNITS = ((10**12, "T"), (10**9, "B"), (10**6, "M"), (10**3, "K"))
+# One bar is cut if it's so many times as high as any other, of at least as many bars.
+OUTLIER_FACTOR, MIN_BARS_TO_CUT = 4, 7
 
 
 @dataclass(frozen=True)
@@ -34,30 +35,44 @@ class Chart:
     layers: list[tuple[str, str]]
     bars: list[Bar]
     labels: list[AxisLabel]
+    # A mark across a bar that is higher than the scale, and its value.
+    break_mark: str
+    cut: AxisLabel | None
 
 
 def draw_chart(
-    counts: Sequence[Mapping[str, int]],
+    counts: Sequence[Mapping[str, float]],
     titles: Sequence[str],
     urls: Sequence[str],
     labels: Mapping[int, str],
+    *,
+    prefix: str = "",
 ) -> Chart:
-    ticks = choose_ticks(max((sum(bar.values()) for bar in counts), default=0))
+    totals = [sum(bar.values()) for bar in counts]
+    ticks = choose_ticks(ceil(choose_peak(totals)))
     width = len(counts) * SLOT
+    bar_width = min(SLOT - GAP, width * MAX_BAR)
+    cut = next((number for number, total in enumerate(totals) if total > ticks[-1]), None)
     return Chart(
         width=width,
-        ticks=format_ticks(ticks)[::-1],
+        ticks=[prefix + tick for tick in format_ticks(ticks)[::-1]],
         lines="".join(f"M0 {HEIGHT - tick * HEIGHT / ticks[-1]:.5g}h{width}" for tick in ticks),
-        layers=_stack(counts, ticks[-1]),
+        layers=_stack(counts, ticks[-1], bar_width),
         bars=[
             Bar(number * SLOT, title, url)
             for number, (title, url) in enumerate(zip(titles, urls, strict=True))
         ],
-        labels=[
-            AxisLabel(round(100 * (number + 0.5) / len(counts), 2), text)
-            for number, text in labels.items()
-        ],
+        labels=[_label(number, text, counts) for number, text in labels.items()],
+        break_mark="" if cut is None else f"M{cut * SLOT} 14l{SLOT} -6",
+        cut=None if cut is None else _label(cut, f"{prefix}{totals[cut]:,.0f}", counts),
     )
+
+
+def choose_peak(totals: Sequence[float]) -> float:
+    """Return the highest total, or the next one if the highest would flatten all others."""
+    second, first = sorted([0, 0, *totals])[-2:]
+    is_outlier = sum(map(bool, totals)) >= MIN_BARS_TO_CUT and first > OUTLIER_FACTOR * second
+    return second if is_outlier else first
 
 
 def choose_ticks(highest: int) -> list[int]:
@@ -79,17 +94,23 @@ def choose_labeled(count: int) -> list[int]:
     return [*range(count - 1, -1, -step)][::-1]
 
 
-def _stack(counts: Sequence[Mapping[str, int]], ceiling: int) -> list[tuple[str, str]]:
-    paths: dict[str, list[str]] = {verdict: [] for verdict in STACK_ORDER}
-    bar_width = min(SLOT - GAP, len(counts) * SLOT * MAX_BAR)
+def _label(number: int, text: str, counts: Sequence[Mapping[str, float]]) -> AxisLabel:
+    return AxisLabel(round(100 * (number + 0.5) / len(counts), 2), text)
+
+
+def _stack(
+    counts: Sequence[Mapping[str, float]], ceiling: int, bar_width: float
+) -> list[tuple[str, str]]:
+    """Return a path per kind. A bar above the ceiling is as high as the chart."""
+    paths: dict[str, list[str]] = {kind: [] for kind in next(iter(counts), ())}
     for number, bar in enumerate(counts):
         x = number * SLOT + (SLOT - bar_width) / 2
-        base = 0
-        for verdict in STACK_ORDER:
-            if bar[verdict]:
-                bottom = HEIGHT - base * HEIGHT / ceiling
-                height = bar[verdict] * HEIGHT / ceiling
+        scale = HEIGHT / max(ceiling, sum(bar.values()))
+        bottom = float(HEIGHT)
+        for kind, value in bar.items():
+            if value:
+                height = value * scale
                 shape = f"M{x:g} {bottom:.5g}v-{height:.4g}h{bar_width:.3g}v{height:.4g}z"
-                paths[verdict].append(shape)
-                base += bar[verdict]
-    return [(verdict, "".join(parts)) for verdict, parts in paths.items() if parts]
+                paths[kind].append(shape)
+                bottom -= height
+    return [(kind, "".join(parts)) for kind, parts in paths.items() if parts]
