@@ -35,9 +35,19 @@ class Chart:
     layers: list[tuple[str, str]]
     bars: list[Bar]
     labels: list[AxisLabel]
-    # A mark across a bar that is higher than the scale, and its value.
+    # The period before.
+    line: str
+    # A mark across a bar that is higher than the scale.
     break_mark: str
-    cut: AxisLabel | None
+    # Values above the scale.
+    cuts: list[AxisLabel]
+
+
+@dataclass(frozen=True)
+class Sparkline:
+    line: str
+    area: str
+    width: int
 
 
 def draw_chart(
@@ -46,13 +56,18 @@ def draw_chart(
     urls: Sequence[str],
     labels: Mapping[int, str],
     *,
+    previous: Sequence[float] = (),
     prefix: str = "",
 ) -> Chart:
     totals = [sum(bar.values()) for bar in counts]
-    ticks = choose_ticks(ceil(choose_peak(totals)))
+    ticks = choose_ticks(ceil(max(choose_peak(totals), choose_peak(previous))))
     width = len(counts) * SLOT
     bar_width = min(SLOT - GAP, width * MAX_BAR)
-    cut = next((number for number, total in enumerate(totals) if total > ticks[-1]), None)
+    cut = [number for number, total in enumerate(totals) if total > ticks[-1]]
+    values = {
+        **{i: f"{value:,.0f} previously" for i, value in enumerate(previous) if value > ticks[-1]},
+        **{i: f"{prefix}{totals[i]:,.0f}" for i in cut},
+    }
     return Chart(
         width=width,
         ticks=[prefix + tick for tick in format_ticks(ticks)[::-1]],
@@ -63,9 +78,15 @@ def draw_chart(
             for number, (title, url) in enumerate(zip(titles, urls, strict=True))
         ],
         labels=[_label(number, text, counts) for number, text in labels.items()],
-        break_mark="" if cut is None else f"M{cut * SLOT} 14l{SLOT} -6",
-        cut=None if cut is None else _label(cut, f"{prefix}{totals[cut]:,.0f}", counts),
+        line=_draw_line(previous, ticks[-1]),
+        break_mark="".join(f"M{number * SLOT} 14l{SLOT} -6" for number in cut),
+        cuts=[_label(number, text, counts) for number, text in values.items()],
     )
+
+
+def draw_sparkline(values: Sequence[float]) -> Sparkline:
+    line, width = _draw_line(values, max([1, *values])), (len(values) - 1) * SLOT
+    return Sparkline(line, f"{line}V{HEIGHT}h-{width}z", width)
 
 
 def choose_peak(totals: Sequence[float]) -> float:
@@ -96,6 +117,13 @@ def choose_labeled(count: int) -> list[int]:
 
 def _label(number: int, text: str, counts: Sequence[Mapping[str, float]]) -> AxisLabel:
     return AxisLabel(round(100 * (number + 0.5) / len(counts), 2), text)
+
+
+def _draw_line(values: Sequence[float], ceiling: float) -> str:
+    """Return a path through the middle of the slots, along the top where it is higher."""
+    heights = (HEIGHT * (1 - min(value, ceiling) / ceiling) for value in values)
+    points = (f"{(i + 0.5) * SLOT:g} {height:.4g}" for i, height in enumerate(heights))
+    return "M" + "L".join(points) if values else ""
 
 
 def _stack(

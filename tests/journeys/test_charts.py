@@ -12,9 +12,9 @@ from tests.journeys.windows import Windows, widen
 from tests.servers.client import HttpCaller
 from tests.servers.product import Product
 
-TOTAL = "Last 30 days: 2 requests"
-TODAY = re.compile(r"^\w{3} \d\d \w{3}: 2 requests$")
-EMPTY_DAY = re.compile(r"^\w{3} \d\d \w{3}: 0 requests$")
+TOTAL = "Last 30 days: 2 validations"
+TODAY = re.compile(r"^\w{3} \d\d \w{3}: 2 validations$")
+EMPTY_DAY = re.compile(r"^\w{3} \d\d \w{3}: 0 validations$")
 
 
 @pytest.fixture(scope="module")

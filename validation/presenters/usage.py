@@ -1,13 +1,56 @@
-from datetime import tzinfo
+from collections.abc import Mapping, Sequence
+from datetime import datetime, tzinfo
+from urllib.parse import urlencode
 
 from django.urls import reverse
 
 from accounts.presenters.elements import EmptyState
+from credits.models.usage import Source
 from validation.reports.date_ranges import DateRange, Unit
 from validation.reports.filters import UsageFilter
+from validation.reports.usage_stats import UsageStats
 
-REQUESTS, ADDRESSES = "requests", "addresses"
-SINGULAR = {REQUESTS: "request", ADDRESSES: "address"}
+REQUESTS, ADDRESSES, VALIDATIONS = "requests", "addresses", "validations"
+SINGULAR = {REQUESTS: "request", ADDRESSES: "address", VALIDATIONS: "validation"}
+RUNNING = {Unit.HOUR: "this hour", Unit.DAY: "today", Unit.MONTH: "this month"}
+
+
+def name_source(source: Source | None) -> str:
+    """Return what the pages count: requests, addresses of lists, or both."""
+    if source is None:
+        return VALIDATIONS
+    return ADDRESSES if source == Source.LISTS else REQUESTS
+
+
+def source_switch(active: Source | None, params: Mapping[str, str]) -> list[tuple[str, str, bool]]:
+    """Return query, label, and whether it's active. `params` are the page's other parameters."""
+    return [
+        (
+            urlencode({**params, "source": source} if source else params),
+            source.label if source else "All",
+            source == active,
+        )
+        for source in (None, *Source)
+    ]
+
+
+def describe_change(
+    stats: Sequence[UsageStats],
+    previous: Sequence[UsageStats],
+    date_range: DateRange,
+    now: datetime,
+) -> str:
+    """Compare intervals that are over: `12% more than in the previous 30 days, without today`."""
+    finished = date_range.count_finished(now)
+    before = sum(each.requests for each in previous[:finished])
+    if not before:
+        return ""
+    percent = round(100 * (sum(each.requests for each in stats[:finished]) / before - 1))
+    change = f"{abs(percent):,}% {'more' if percent > 0 else 'fewer'} than"
+    count, unit = len(stats), date_range.unit
+    period = f"{count} {unit}s" if count > 1 else unit
+    running = f", without {RUNNING[unit]}" if finished < count else ""
+    return f"{change if percent else 'As many as'} in the previous {period}{running}"
 
 
 def usage_scope(form: UsageFilter, zone: tzinfo) -> str:
@@ -38,12 +81,14 @@ def format_count(number: int, nouns: str) -> str:
     return f"{number:,} {SINGULAR[nouns] if number == 1 else nouns}"
 
 
-def no_usage(nouns: str = REQUESTS) -> EmptyState:
+def no_usage(nouns: str) -> EmptyState:
     return EmptyState(
         f"No {nouns} in this period.",
-        "Addresses of lists appear here."
-        if nouns == ADDRESSES
-        else "Requests with your API keys and in the playground appear here.",
+        {
+            ADDRESSES: "Addresses of lists appear here.",
+            REQUESTS: "Requests with your API keys and in the playground appear here.",
+            VALIDATIONS: "Requests, and addresses of lists, appear here.",
+        }[nouns],
         "View the last 12 months",
         f"{reverse('validation:show-usage')}?range=12m",
     )

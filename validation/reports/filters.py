@@ -40,7 +40,7 @@ class UsageFilter(KeyFilter):
         choices=[("", "Automatic"), ("hour", "Hour"), ("day", "Day"), ("month", "Month")],
         required=False,
     )
-    source = forms.ChoiceField(choices=[("", "All sources"), *Source.choices], required=False)
+    source = forms.ChoiceField(choices=Source.choices, required=False, widget=forms.HiddenInput)
 
     def __init__(self, data: Mapping[str, object], account: Account, now: datetime) -> None:
         super().__init__(data, account)
@@ -71,6 +71,10 @@ class UsageFilter(KeyFilter):
     def filters(self) -> dict[str, str]:
         """Return the parameters other than the dates."""
         return {name: self.params[name] for name in ("key", "source") if name in self.params}
+
+    @property
+    def sources(self) -> list[Source]:
+        return [self.chosen_source] if self.chosen_source else [*Source]
 
     @property
     def chosen_source(self) -> Source | None:

@@ -1,13 +1,18 @@
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from itertools import accumulate
+from operator import sub
 
 from accounts.models import Account
 from apikeys.errors import REFUSALS
 from apikeys.models import ApiKey, RefusalHour
 from credits.models import UseDay, UseHour
-from credits.models.usage import REQUEST_SOURCES, Source
+from credits.models.usage import Source
+from runtime.dates import midnight
 from validation.models import LogEntry
-from validation.reports.date_ranges import DAY, HOUR, DateRange, last_days
+from validation.reports.date_ranges import DAY, HOUR, DateRange, last_days, last_hours
 from validation.reports.usage_stats import (
     RefusalCount,
     UsageStats,
@@ -26,15 +31,17 @@ LATEST_COUNT = 8
 @dataclass(frozen=True)
 class Overview:
     date_range: DateRange
-    # Without lists.
+    hours: list[UsageStats]
     days: list[UsageStats]
-    lists: UsageStats
+    # The 30 days before.
+    previous: list[UsageStats]
+    balances: list[int]
     refused: list[RefusalCount]
     latest: list[LogEntry]
 
     @property
-    def today(self) -> UsageStats:
-        return self.days[-1]
+    def last_hours(self) -> UsageStats:
+        return sum_stats(self.hours)
 
     @property
     def week(self) -> UsageStats:
@@ -112,13 +119,27 @@ def find_arrival(account: Account, key: ApiKey | None, now: datetime) -> Arrival
     return Arrival() if keys.filter(last_used_at__lt=now - MAX_CALL_DURATION).exists() else None
 
 
-def build_overview(account: Account, now: datetime) -> Overview:
-    month = last_days(now, MONTH)
-    stats = by_interval(account, month)
+def build_overview(account: Account, now: datetime, sources: Sequence[Source]) -> Overview:
+    stats = by_interval(account, last_days(now, 2 * MONTH))
+    days = add_sources(stats, sources)
     return Overview(
-        month,
-        add_sources(stats, REQUEST_SOURCES),
-        sum_stats(stats[Source.LISTS]),
+        last_days(now, MONTH),
+        add_sources(by_interval(account, last_hours(now, 24)), sources),
+        days[MONTH:],
+        days[:MONTH],
+        _find_balances(account, add_sources(stats, Source)[MONTH:]),
         count_refusals(account, last_days(now, WEEK)),
         latest_entries(account, LATEST_COUNT),
     )
+
+
+def _find_balances(account: Account, days: Sequence[UsageStats]) -> list[int]:
+    """Return the balance after each day, from the one now."""
+    changes = Counter({day.of: -day.credits for day in days})
+    entries = account.ledger.filter(at__gte=midnight(days[0].of))
+    for at, amount in entries.values_list("at", "amount"):
+        changes[at.date()] += amount
+    *balances, _ = accumulate(
+        (changes[day.of] for day in reversed(days)), sub, initial=account.wallet.owned
+    )
+    return balances[::-1]

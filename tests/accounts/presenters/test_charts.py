@@ -107,13 +107,21 @@ def test_cut_bar_fills_the_chart_and_shows_its_value() -> None:
     chart = draw_chart(bars, [""] * 10, [""] * 10, {})
     assert chart.ticks[0] == "10"
     assert dict(chart.layers)["risky"].endswith("v-100h7v100z")
-    assert (chart.cut and (chart.cut.x, chart.cut.text)) == (95, "30,000")
+    assert [(label.x, label.text) for label in chart.cuts] == [(95, "30,000")]
     assert chart.break_mark.startswith("M90 ")
 
 
 def test_chart_without_an_outlier_has_no_mark() -> None:
     chart = draw_chart([{**NO_CALLS, "risky": 8}] * 9, [""] * 9, [""] * 9, {})
-    assert (chart.cut, chart.break_mark) == (None, "")
+    assert (chart.cuts, chart.break_mark, chart.line) == ([], "", "")
+
+
+def test_previous_period_is_a_line_on_the_same_scale() -> None:
+    bars = [{**NO_CALLS, "risky": 5}] * 8
+    chart = draw_chart(bars, [""] * 8, [""] * 8, {}, previous=[10] * 7 + [90])
+    assert chart.ticks[0] == "10"
+    assert chart.line == "M5 0L15 0L25 0L35 0L45 0L55 0L65 0L75 0"
+    assert [label.text for label in chart.cuts] == ["90 previously"]
 
 
 def test_empty_chart_has_no_layers() -> None:
