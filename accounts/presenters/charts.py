@@ -43,13 +43,6 @@ class Chart:
     cuts: list[AxisLabel]
 
 
-@dataclass(frozen=True)
-class Sparkline:
-    line: str
-    area: str
-    width: int
-
-
 def draw_chart(
     counts: Sequence[Mapping[str, float]],
     titles: Sequence[str],
@@ -78,15 +71,17 @@ def draw_chart(
             for number, (title, url) in enumerate(zip(titles, urls, strict=True))
         ],
         labels=[_label(number, text, counts) for number, text in labels.items()],
-        line=_draw_line(previous, ticks[-1]),
+        line=draw_line(previous, ticks[-1], SLOT / 2, SLOT),
         break_mark="".join(f"M{number * SLOT} 14l{SLOT} -6" for number in cut),
         cuts=[_label(number, text, counts) for number, text in values.items()],
     )
 
 
-def draw_sparkline(values: Sequence[float]) -> Sparkline:
-    line, width = _draw_line(values, max([1, *values])), (len(values) - 1) * SLOT
-    return Sparkline(line, f"{line}V{HEIGHT}h-{width}z", width)
+def draw_line(values: Sequence[float], ceiling: float, start: float, step: float) -> str:
+    """Return a path with a point per value, along the top where it is higher."""
+    heights = (HEIGHT * (1 - min(value, ceiling) / ceiling) for value in values)
+    points = (f"{start + i * step:.4g} {height:.4g}" for i, height in enumerate(heights))
+    return "M" + "L".join(points) if values else ""
 
 
 def choose_peak(totals: Sequence[float]) -> float:
@@ -117,13 +112,6 @@ def choose_labeled(count: int) -> list[int]:
 
 def _label(number: int, text: str, counts: Sequence[Mapping[str, float]]) -> AxisLabel:
     return AxisLabel(round(100 * (number + 0.5) / len(counts), 2), text)
-
-
-def _draw_line(values: Sequence[float], ceiling: float) -> str:
-    """Return a path through the middle of the slots, along the top where it is higher."""
-    heights = (HEIGHT * (1 - min(value, ceiling) / ceiling) for value in values)
-    points = (f"{(i + 0.5) * SLOT:g} {height:.4g}" for i, height in enumerate(heights))
-    return "M" + "L".join(points) if values else ""
 
 
 def _stack(

@@ -3,7 +3,7 @@ from dataclasses import dataclass
 
 from django.template.defaultfilters import pluralize
 
-from accounts.presenters.charts import Sparkline, draw_sparkline
+from accounts.presenters.charts import draw_line
 from credits.models import Wallet
 from credits.money import format_credits
 from credits.presenters.balance import format_signed, short_forecast
@@ -26,8 +26,10 @@ class Stat:
         return f"{self.value:,}" if isinstance(self.value, int) else self.value
 
     @property
-    def sparkline(self) -> Sparkline | None:
-        return draw_sparkline(self.values) if any(self.values) else None
+    def sparkline(self) -> str:
+        """Return a line in a square of 100, or nothing to draw."""
+        highest, step = max(self.values, default=0), 100 / max(1, len(self.values) - 1)
+        return draw_line(self.values, highest, 0, step) if highest else ""
 
     @property
     def is_long(self) -> bool:

@@ -1,6 +1,5 @@
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime, tzinfo
-from urllib.parse import urlencode
 
 from django.urls import reverse
 
@@ -20,18 +19,6 @@ def name_source(source: Source | None) -> str:
     if source is None:
         return VALIDATIONS
     return ADDRESSES if source == Source.LISTS else REQUESTS
-
-
-def source_switch(active: Source | None, params: Mapping[str, str]) -> list[tuple[str, str, bool]]:
-    """Return query, label, and whether it's active. `params` are the page's other parameters."""
-    return [
-        (
-            urlencode({**params, "source": source} if source else params),
-            source.label if source else "All",
-            source == active,
-        )
-        for source in (None, *Source)
-    ]
 
 
 def describe_change(
@@ -84,11 +71,7 @@ def format_count(number: int, nouns: str) -> str:
 def no_usage(nouns: str) -> EmptyState:
     return EmptyState(
         f"No {nouns} in this period.",
-        {
-            ADDRESSES: "Addresses of lists appear here.",
-            REQUESTS: "Requests with your API keys and in the playground appear here.",
-            VALIDATIONS: "Requests, and addresses of lists, appear here.",
-        }[nouns],
+        "Requests with your API keys and in the playground, and addresses of lists, appear here.",
         "View the last 12 months",
         f"{reverse('validation:show-usage')}?range=12m",
     )

@@ -1,9 +1,7 @@
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
-from itertools import accumulate
-from operator import sub
+from datetime import date, datetime, timedelta
 
 from accounts.models import Account
 from apikeys.errors import REFUSALS
@@ -121,25 +119,22 @@ def find_arrival(account: Account, key: ApiKey | None, now: datetime) -> Arrival
 
 def build_overview(account: Account, now: datetime, sources: Sequence[Source]) -> Overview:
     stats = by_interval(account, last_days(now, 2 * MONTH))
-    days = add_sources(stats, sources)
+    days, month = add_sources(stats, sources), last_days(now, MONTH)
     return Overview(
-        last_days(now, MONTH),
+        month,
         add_sources(by_interval(account, last_hours(now, 24)), sources),
         days[MONTH:],
         days[:MONTH],
-        _find_balances(account, add_sources(stats, Source)[MONTH:]),
+        _find_balances(account, month.first, add_sources(stats, Source)[MONTH:]),
         count_refusals(account, last_days(now, WEEK)),
         latest_entries(account, LATEST_COUNT),
     )
 
 
-def _find_balances(account: Account, days: Sequence[UsageStats]) -> list[int]:
+def _find_balances(account: Account, first: date, days: Sequence[UsageStats]) -> list[int]:
     """Return the balance after each day, from the one now."""
     changes = Counter({day.of: -day.credits for day in days})
-    entries = account.ledger.filter(at__gte=midnight(days[0].of))
-    for at, amount in entries.values_list("at", "amount"):
+    for at, amount in account.ledger.filter(at__gte=midnight(first)).values_list("at", "amount"):
         changes[at.date()] += amount
-    *balances, _ = accumulate(
-        (changes[day.of] for day in reversed(days)), sub, initial=account.wallet.owned
-    )
-    return balances[::-1]
+    later = (sum(changes[day.of] for day in days[count:]) for count in range(1, len(days) + 1))
+    return [account.wallet.owned - change for change in later]

@@ -20,7 +20,7 @@ from validation.presenters.first_steps import (
 )
 from validation.presenters.requests import no_latest_requests
 from validation.presenters.stats import overview_stats
-from validation.presenters.usage import name_source, no_usage, source_switch
+from validation.presenters.usage import name_source, no_usage
 from validation.reports import overview
 from validation.request_log.search import latest_entries
 
@@ -38,7 +38,7 @@ def show_overview(request: AccountRequest) -> HttpResponse:
     context = {
         "overview": summary,
         "stats": overview_stats(summary, wallet, nouns),
-        "sources": source_switch(source, {}),
+        "source": source,
         "low_balance": low_balance(wallet, wallet.days_left),
         "usage": build_usage_chart(
             summary.days,

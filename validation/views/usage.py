@@ -14,13 +14,7 @@ from accounts.roles import TeamPermission
 from runtime.csv_download import csv_response
 from validation.presenters.charts import build_usage_chart, interval_urls
 from validation.presenters.stats import usage_page_stats
-from validation.presenters.usage import (
-    name_source,
-    no_usage,
-    period_name,
-    source_switch,
-    usage_scope,
-)
+from validation.presenters.usage import name_source, no_usage, period_name, usage_scope
 from validation.reports import usage_stats
 from validation.reports.filters import UsageFilter
 from validation.reports.usage_csv import usage_rows
@@ -31,13 +25,7 @@ def show_usage(request: AccountRequest) -> HttpResponse:
     form = UsageFilter(request.GET, request.account, timezone.now())
     form.is_valid()
     zone = current_zone()
-    others = {name: value for name, value in form.params.items() if name != "source"}
-    context = {
-        "form": form,
-        "scope": usage_scope(form, zone),
-        "date_range": form.date_range,
-        "sources": source_switch(form.chosen_source, others),
-    }
+    context = {"form": form, "scope": usage_scope(form, zone), "date_range": form.date_range}
     context |= _stats(request.account, form, zone)
     return render(request, "validation/show_usage.html", context)
 

@@ -65,9 +65,8 @@ def test_long_numbers_are_marked(value: int | str, text: str, is_long: bool) -> 
 
 
 def test_tile_without_any_number_has_no_sparkline() -> None:
-    assert Stat("Requests", 0, values=[0, 0]).sparkline is None
-    drawn = Stat("Requests", 3, values=[0, 3]).sparkline
-    assert drawn and (drawn.line, drawn.width) == ("M5 100L15 0", 10)
+    assert Stat("Requests", 0, values=[0, 0]).sparkline == ""
+    assert Stat("Requests", 4, values=[0, 4, 1]).sparkline == "M0 100L50 0L100 75"
 
 
 def test_usage_page_shows_percentiles() -> None:
