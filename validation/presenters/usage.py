@@ -57,9 +57,8 @@ def interval_heading(unit: Unit, zone: tzinfo) -> str:
 
 def period_name(form: UsageFilter, date_range: DateRange) -> str:
     """Return `Last 30 days`, or the chosen dates."""
-    for _, label, is_active in form.ranges:
-        if is_active:
-            return f"Last {label}"
+    if form.active_range:
+        return f"Last {form.RANGES[form.active_range]}"
     first, last = f"{date_range.first:%d %b %Y}", f"{date_range.last:%d %b %Y}"
     return first if first == last else f"{first} to {last}"
 

@@ -1,7 +1,6 @@
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
-from urllib.parse import urlencode
 
 from django import forms
 from django.core.exceptions import ValidationError
@@ -60,12 +59,8 @@ class UsageFilter(KeyFilter):
         return data
 
     @property
-    def ranges(self) -> list[tuple[str, str, bool]]:
-        active = None if self._has_dates else self.data.get("range") or self.DEFAULT
-        return [
-            (urlencode({"range": code, **self.filters}), label, code == active)
-            for code, label in self.RANGES.items()
-        ]
+    def active_range(self) -> str:
+        return "" if self._has_dates else str(self.data.get("range") or self.DEFAULT)
 
     @property
     def filters(self) -> dict[str, str]:

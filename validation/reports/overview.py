@@ -34,12 +34,10 @@ class Overview:
     # The 30 days before.
     previous: list[UsageStats]
     balances: list[int]
+    # Of all sources.
+    credits_used: int
     refused: list[RefusalCount]
     latest: list[LogEntry]
-
-    @property
-    def last_hours(self) -> UsageStats:
-        return sum_stats(self.hours)
 
     @property
     def week(self) -> UsageStats:
@@ -119,13 +117,15 @@ def find_arrival(account: Account, key: ApiKey | None, now: datetime) -> Arrival
 
 def build_overview(account: Account, now: datetime, sources: Sequence[Source]) -> Overview:
     stats = by_interval(account, last_days(now, 2 * MONTH))
+    of_all = add_sources(stats, Source)[MONTH:]
     days, month = add_sources(stats, sources), last_days(now, MONTH)
     return Overview(
         month,
         add_sources(by_interval(account, last_hours(now, 24)), sources),
         days[MONTH:],
         days[:MONTH],
-        _find_balances(account, month.first, add_sources(stats, Source)[MONTH:]),
+        _find_balances(account, month.first, of_all),
+        sum_stats(of_all).credits,
         count_refusals(account, last_days(now, WEEK)),
         latest_entries(account, LATEST_COUNT),
     )

@@ -20,12 +20,12 @@ def day(number: int, calls: int) -> UsageStats:
 def overview(before: int, since: int) -> Overview:
     days = [day(number, before if number <= 7 else since) for number in range(1, 15)]
     fortnight = last_days(datetime(2026, 11, 14, tzinfo=UTC), 14)
-    return Overview(fortnight, days[-1:], days, [], [3, 2, 1], [], [])
+    return Overview(fortnight, days[-1:], days, [], [3, 2, 1], 0, [], [])
 
 
 def wallet(balance: int, days_left: int | None, held: int = 0) -> Wallet:
     row = Wallet(balance=balance, held=held)
-    row.days_left = days_left
+    row.daily_pace = balance / days_left if days_left else 0
     return row
 
 
