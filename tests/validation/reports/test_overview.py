@@ -249,7 +249,8 @@ def test_refusals_are_listed_by_code(browser: Client, account: Account) -> None:
         add(account_id=account.pk, key_id=None, hour=hour, code=code, calls=calls)
     page = page_text(browser)
     assert "429" in page
-    assert "rate_limit_exceeded</code></a></dt><dd>7</dd>" in page
+    assert '<code>rate_limit_exceeded</code> <span class="text-muted">7 requests</span>' in page
+    assert "Compare plans</a>" in page
     assert "insufficient_credits" not in page
 
 

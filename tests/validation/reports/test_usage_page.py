@@ -205,7 +205,7 @@ def test_usage_can_be_filtered_by_source(
     table = page.partition('id="keys"')[2]
     assert [name in table for name in ("Playground</th>", key.display)] == rows
     refused = {3: 5, 4: 6, 107: 11}[requests]
-    assert f'<td data-label="Requests" class="text-number">{refused}</td>' in page
+    assert f'<span class="text-muted">{refused} requests</span>' in page
 
 
 def test_chart_of_lists_counts_addresses_by_the_key_that_started_them(
@@ -307,7 +307,28 @@ def test_refusals_are_listed_with_a_solution(browser: Client, account: Account) 
     page = page_text(browser, "since=2026-11-20&until=2026-11-20")
     assert "rate_limit_exceeded" in page
     assert "Retry-After" in page
-    assert '<td data-label="Requests" class="text-number">1,000</td>' in page
+    assert '<span class="text-muted">1,000 requests</span>' in page
+    assert 'href="/docs/errors/#rate_limit_exceeded"' in page
+
+
+@pytest.mark.parametrize(
+    ("code", "link"),
+    [
+        ("insufficient_credits", "/credits/packs/"),
+        ("rate_limit_exceeded", "/credits/plans/"),
+        ("ip_not_allowed", "/apikeys/"),
+        ("api_key_expired", "/apikeys/"),
+        ("invalid_json", ""),
+    ],
+)
+def test_refusal_leads_to_the_page_that_fixes_it(
+    browser: Client, account: Account, code: str, link: str
+) -> None:
+    RefusalHour.objects.add(account_id=account.pk, key_id=None, hour=at(20), code=code, calls=1)
+    refused = page_text(browser).partition('id="refused"')[2]
+    button = '<a role="button" class="button-quiet" href="'
+    assert refused.count(button) == bool(link)
+    assert f"{button}{link}" in refused or not link
 
 
 def test_page_needs_no_more_than_12_queries(
