@@ -66,12 +66,18 @@ def request_intro(entry: LogEntry) -> str:
     return "A request that validated no address."
 
 
-def stored_data(entry: LogEntry) -> dict[str, object]:
-    document: dict[str, object] = {
+def request_data(entry: LogEntry) -> dict[str, object]:
+    return {
         "request_id": entry.request_id,
         "created_at": f"{entry.at:%Y-%m-%dT%H:%M:%S}.{entry.at.microsecond // 1000:03}Z",
         "key": entry.key.public_id if entry.key else None,
         "path": entry.path,
+        **({"email": entry.address, "batch_id": entry.batch_id or None} if entry.verdict else {}),
+    }
+
+
+def response_data(entry: LogEntry) -> dict[str, object]:
+    document = {
         "status": entry.status,
         "duration_ms": entry.duration_ms,
         "sandbox": entry.sandbox,
@@ -80,9 +86,7 @@ def stored_data(entry: LogEntry) -> dict[str, object]:
         return document | {"error": entry.refusal or None}
     return document | {
         "id": entry.result_id,
-        "batch_id": entry.batch_id or None,
         "replayed": entry.replayed,
-        "email": entry.address,
         "domain": entry.domain,
         "verdict": entry.verdict,
         "reason": entry.reason,

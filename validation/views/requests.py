@@ -29,9 +29,10 @@ from validation.presenters.requests import (
     format_cost,
     format_score,
     never_logged,
+    request_data,
     request_intro,
+    response_data,
     search_notice,
-    stored_data,
     stored_note,
 )
 from validation.presenters.retention import format_days
@@ -130,7 +131,8 @@ def show_request(request: AccountRequest, request_id: str, moment: int) -> HttpR
         if result and result["smtp"]
         else [],
         "feedback": present_feedback(request.account, entry),
-        "json": format_json(stored_data(entry)),
+        "request_json": format_json(request_data(entry)),
+        "response_json": format_json(response_data(entry)),
         "stored_note": stored_note(is_result=bool(entry.verdict)),
     }
     return render(request, "validation/show_request.html", context)
