@@ -14,7 +14,6 @@ from validation.charging.settlement import MAILBOX_PRICE
 from validation.models import LogEntry
 from validation.presenters.retention import format_days
 from validation.probes.assessment import MAX_DURATION
-from validation.request_log.filters import LogFilter
 
 
 def format_duration(milliseconds: int) -> str:
@@ -38,20 +37,6 @@ def no_latest_requests(retention_days: int) -> EmptyState:
         period = format_days(retention_days)
         return EmptyState("No requests.", f"There were none in the last {period}.")
     return EmptyState("Requests aren't stored.", "They're only counted, as shown above.")
-
-
-def search_notice(form: LogFilter) -> str:
-    if _is_valid(form, "address"):
-        return "Showing requests for the address you searched for."
-    if _is_valid(form, "request"):
-        return f"Showing requests with the ID `{form['request'].value()}`."
-    if _is_valid(form, "batch"):
-        return f"Showing the addresses of the batch `{form['batch'].value()}`."
-    return ""
-
-
-def _is_valid(form: LogFilter, name: str) -> bool:
-    return bool(form[name].value()) and not form[name].errors
 
 
 def time_hint(entry: LogEntry) -> str:

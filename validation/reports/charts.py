@@ -41,6 +41,7 @@ def draw_chart(
     titles: Sequence[str],
     urls: Sequence[str],
     labels: Mapping[int, str],
+    order: Sequence[str] = STACK_ORDER,
 ) -> Chart:
     ticks = choose_ticks(max((sum(bar.values()) for bar in counts), default=0))
     width = len(counts) * SLOT
@@ -48,7 +49,7 @@ def draw_chart(
         width=width,
         ticks=format_ticks(ticks)[::-1],
         lines="".join(f"M0 {HEIGHT - tick * HEIGHT / ticks[-1]:.5g}h{width}" for tick in ticks),
-        layers=_stack(counts, ticks[-1]),
+        layers=_stack(counts, ticks[-1], order),
         bars=[
             Bar(number * SLOT, title, url)
             for number, (title, url) in enumerate(zip(titles, urls, strict=True))
@@ -79,13 +80,15 @@ def choose_labeled(count: int) -> list[int]:
     return [*range(count - 1, -1, -step)][::-1]
 
 
-def _stack(counts: Sequence[Mapping[str, int]], ceiling: int) -> list[tuple[str, str]]:
-    paths: dict[str, list[str]] = {verdict: [] for verdict in STACK_ORDER}
+def _stack(
+    counts: Sequence[Mapping[str, int]], ceiling: int, order: Sequence[str]
+) -> list[tuple[str, str]]:
+    paths: dict[str, list[str]] = {verdict: [] for verdict in order}
     bar_width = min(SLOT - GAP, len(counts) * SLOT * MAX_BAR)
     for number, bar in enumerate(counts):
         x = number * SLOT + (SLOT - bar_width) / 2
         base = 0
-        for verdict in STACK_ORDER:
+        for verdict in order:
             if bar[verdict]:
                 bottom = HEIGHT - base * HEIGHT / ceiling
                 height = bar[verdict] * HEIGHT / ceiling
