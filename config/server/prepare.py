@@ -32,7 +32,7 @@ def prepare() -> None:
     if settings.COLLECT_STATIC:
         collect_static(settings.STATIC_ROOT, settings.BASE_DIR)
     if settings.METRICS_ADDRESS is not None:
-        # It imports prometheus_client, which needs PROMETHEUS_MULTIPROC_DIR as the settings leave it.
+        # It imports prometheus_client, for which the settings prepare the environment.
         from runtime.metrics.exporter import delete_earlier_metrics
 
         delete_earlier_metrics(settings.METRICS_DIR)

@@ -178,8 +178,9 @@ MAIL_RETENTION_DAYS = 30
 # --- Static files ---------------------------------------------------------------------------------
 
 STATIC_URL = "static/"
-STATIC_ROOT = Path(env.text("STATIC_ROOT", str(DATA_DIR / "collected-static")))
-COLLECT_STATIC = not env.is_set("STATIC_ROOT")
+_IN_RELEASE, _IN_DATA = BASE_DIR / "collected-static", DATA_DIR / "collected-static"
+STATIC_ROOT = Path(env.text("STATIC_ROOT", str(_IN_RELEASE if _IN_RELEASE.exists() else _IN_DATA)))
+COLLECT_STATIC = STATIC_ROOT == _IN_DATA
 STATICFILES_DIRS = [BASE_DIR / "static"]
 # WhiteNoise adds the charset to other texts only.
 WHITENOISE_MIMETYPES = {".csv": "text/csv", ".svg": "image/svg+xml; charset=utf-8"}
