@@ -7,8 +7,8 @@ from engine import AddressParts, Verdict, parse_address
 from validation.addresses import address_hash
 from validation.ids import BATCH_ID, normalize_result_id
 from validation.key_filter import PLAYGROUND
+from validation.models import LogEntry
 from validation.request_log.filters import REQUEST_ID, TIMES, LogFilter
-from validation.request_log.search import has_request
 
 # Quotes hold words together: key:"My server".
 WORD = re.compile(r'(?:"[^"]*"|\S)+')
@@ -57,7 +57,7 @@ def _guess(word: str, account: Account) -> dict[str, str]:
     guesses = {
         "batch": BATCH_ID.fullmatch(normalize_result_id(word)) and normalize_result_id(word),
         "request": is_request_id
-        and (lower.startswith("req_") or has_request(account, word))
+        and (lower.startswith("req_") or _has_request(account, word))
         and word,
         "address": (address != word or word.find("@") > 0) and address_hash(address),
         "verdict": lower in set(Verdict) and lower,
@@ -67,3 +67,7 @@ def _guess(word: str, account: Account) -> dict[str, str]:
         "domain": isinstance(parse_address(f"x@{word.lstrip('@')}"), AddressParts) and lower,
     }
     return next(({name: value} for name, value in guesses.items() if value), {})
+
+
+def _has_request(account: Account, request_id: str) -> bool:
+    return LogEntry.objects.retained_for(account).filter(request_id=request_id).exists()
