@@ -11,6 +11,7 @@ from reference.docs.pages import PAGES
 
 PUBLIC_PAGES = (
     "reference:show-landing",
+    "reference:find-domain",
     *(page.view_name for page in PAGES),
     "accounts:show-terms",
     "accounts:show-privacy",

@@ -1,6 +1,7 @@
 from django.urls import path
 
 from reference.docs.views import show_all_pages, show_llms_txt
+from reference.domains.views import find_domain, show_domain
 from reference.landing import opt_out, views
 from reference.search_engines import show_robots, show_sitemap
 
@@ -11,6 +12,9 @@ urlpatterns = [
     path("reference/try/", views.check_address, name="check-address"),
     path("reference/opt-out/", opt_out.ask_to_opt_out, name="ask-to-opt-out"),
     path("reference/opt-out/<str:token>/", opt_out.opt_out, name="opt-out"),
+    path("domains/", find_domain, name="find-domain"),
+    path("domains/<str:domain>.json", show_domain, {"is_json": True}, name="show-domain-json"),
+    path("domains/<str:domain>", show_domain, name="show-domain"),
     path("llms.txt", show_llms_txt, name="show-llms"),
     path("llms-full.txt", show_all_pages, name="show-all-docs"),
     path("robots.txt", show_robots, name="show-robots"),

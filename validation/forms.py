@@ -10,6 +10,9 @@ from accounts.engine import get_engine
 from accounts.models import Account
 from validation.models import ListedDomain, UnprobedDomain
 
+MAX_TYPED_LENGTH = 320
+INVALID_DOMAIN = "Enter a valid domain, such as shop.com."
+
 
 class AddressForm(forms.Form):
     """Accepts any text, as the API does: an invalid address is a result."""
@@ -17,7 +20,7 @@ class AddressForm(forms.Form):
     email = forms.CharField(
         label="Address",
         strip=False,
-        max_length=320,
+        max_length=MAX_TYPED_LENGTH,
         widget=forms.TextInput(
             attrs={
                 "autocomplete": "off",
@@ -69,12 +72,16 @@ class LogDaysForm(forms.Form):
 
 def clean_domain(typed: str) -> str:
     """Return a domain that has one owner, in ASCII. An address is cut."""
+    if len(typed) > MAX_TYPED_LENGTH:
+        raise ValidationError(INVALID_DOMAIN)
     try:
         domain = idna.encode(
             typed.strip().rpartition("@")[2].strip("."), uts46=True, std3_rules=True
         ).decode()
     except idna.IDNAError as error:
-        raise ValidationError("Enter a valid domain, such as shop.com.") from error
+        raise ValidationError(INVALID_DOMAIN) from error
+    if domain.rpartition(".")[2].isdecimal():
+        raise ValidationError(INVALID_DOMAIN)
     if get_engine().domain_data.registrable_domain(domain) is None:
         raise ValidationError(
             f"{domain} is a public suffix with many owners. Enter a domain below it."

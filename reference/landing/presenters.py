@@ -13,9 +13,10 @@ from reference.landing.visitor_checks import (
     TooManyChecks,
 )
 
+_NETWORK_LIMIT = "You can check {} addresses or domains per {} here."
 _LIMITS = {
-    NETWORK_PER_MINUTE: f"You can check {NETWORK_PER_MINUTE.checks} addresses per minute here.",
-    NETWORK_PER_DAY: f"You can check {NETWORK_PER_DAY.checks} addresses per day here.",
+    NETWORK_PER_MINUTE: _NETWORK_LIMIT.format(NETWORK_PER_MINUTE.checks, "minute"),
+    NETWORK_PER_DAY: _NETWORK_LIMIT.format(NETWORK_PER_DAY.checks, "day"),
     MACHINE_PER_SECOND: "Too many visitors are checking addresses. Try again in a few seconds.",
 }
 

@@ -141,6 +141,7 @@ def populate_account(owner: User, account: Account) -> dict[str, str]:
         "app_label": "accounts",
         "content_type_id": "1",
         "number": "1",
+        "domain": "shop.example",
         "url": "nowhere/",
     }
 
