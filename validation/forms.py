@@ -10,7 +10,6 @@ from accounts.engine import get_engine
 from accounts.models import Account
 from validation.models import ListedDomain, UnprobedDomain
 
-MAX_TYPED_LENGTH = 320
 INVALID_DOMAIN = "Enter a valid domain, such as shop.com."
 
 
@@ -20,7 +19,7 @@ class AddressForm(forms.Form):
     email = forms.CharField(
         label="Address",
         strip=False,
-        max_length=MAX_TYPED_LENGTH,
+        max_length=320,
         widget=forms.TextInput(
             attrs={
                 "autocomplete": "off",
@@ -72,8 +71,6 @@ class LogDaysForm(forms.Form):
 
 def clean_domain(typed: str) -> str:
     """Return a domain that has one owner, in ASCII. An address is cut."""
-    if len(typed) > MAX_TYPED_LENGTH:
-        raise ValidationError(INVALID_DOMAIN)
     try:
         domain = idna.encode(
             typed.strip().rpartition("@")[2].strip("."), uts46=True, std3_rules=True

@@ -143,6 +143,8 @@ _LABELS: dict[ActionGroup, dict[str, str]] = {
         "grant.confirmed": "Confirmed a credit grant",
         "grant.rejected": "Rejected a credit grant",
         "grant.withdrawn": "Withdrew a credit grant",
+        "incident.published": "Published an incident",
+        "incident.changed": "Changed an incident",
         "mail.sent_again": "Resent emails",
     },
 }

@@ -13,10 +13,9 @@ from reference.landing.visitor_checks import (
     TooManyChecks,
 )
 
-_NETWORK_LIMIT = "You can check {} addresses or domains per {} here."
 _LIMITS = {
-    NETWORK_PER_MINUTE: _NETWORK_LIMIT.format(NETWORK_PER_MINUTE.checks, "minute"),
-    NETWORK_PER_DAY: _NETWORK_LIMIT.format(NETWORK_PER_DAY.checks, "day"),
+    NETWORK_PER_MINUTE: f"You can make {NETWORK_PER_MINUTE.checks} checks per minute here.",
+    NETWORK_PER_DAY: f"You can make {NETWORK_PER_DAY.checks} checks per day here.",
     MACHINE_PER_SECOND: "Too many visitors are checking addresses. Try again in a few seconds.",
 }
 

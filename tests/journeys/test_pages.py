@@ -20,6 +20,7 @@ PUBLIC_PAGES = [
     "/domains/",
     "/domains/gmail.com",
     "/domains/no%20domain",
+    "/status/",
     "/accounts/login/",
     "/accounts/signup/",
     "/accounts/password/reset/",

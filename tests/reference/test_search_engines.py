@@ -15,7 +15,7 @@ from tests.support.pages import all_pages, populate_account
 pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 
 BASE_URL = "https://validation.example"
-TRUST = {"/domains/"}
+TRUST = {"/domains/", "/status/"}
 LEGAL = {"/accounts/terms/", "/accounts/privacy/", "/accounts/data-processing/"}
 
 
@@ -66,6 +66,8 @@ def test_robots_keep_out_of_every_page_that_needs_an_account(
         # Their pages say noindex.
         "/domains/shop.example",
         "/domains/shop.example.json",
+        "/status.json",
+        "/status.atom",
         "/v1",
         "/favicon.ico",
         "/llms.txt",
