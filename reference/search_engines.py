@@ -13,6 +13,7 @@ PUBLIC_PAGES = (
     "reference:show-landing",
     "reference:find-domain",
     "reference:show-status",
+    "reference:show-security",
     *(page.view_name for page in PAGES),
     "accounts:show-terms",
     "accounts:show-privacy",

@@ -1,5 +1,6 @@
 from django.urls import path
 
+from accounts.views.legal import show_legal_page
 from reference.docs.views import show_all_pages, show_llms_txt
 from reference.domains import show_domain
 from reference.landing import opt_out, views
@@ -19,6 +20,7 @@ urlpatterns = [
     path("status/", show_status, name="show-status"),
     path("status.json", show_status, {"is_json": True}, name="show-status-json"),
     path("status.atom", show_status_feed, name="show-status-feed"),
+    path("security/", show_legal_page, {"template": "security"}, name="show-security"),
     path("llms.txt", show_llms_txt, name="show-llms"),
     path("llms-full.txt", show_all_pages, name="show-all-docs"),
     path("robots.txt", show_robots, name="show-robots"),

@@ -37,6 +37,7 @@ PUBLIC = {
     "reference:ask-to-opt-out",
     "reference:opt-out",
     "reference:find-domain",
+    "reference:show-security",
     "reference:show-status",
     "reference:show-status-json",
     "reference:show-status-feed",

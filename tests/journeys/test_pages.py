@@ -21,6 +21,7 @@ PUBLIC_PAGES = [
     "/domains/gmail.com",
     "/domains/no%20domain",
     "/status/",
+    "/security/",
     "/accounts/login/",
     "/accounts/signup/",
     "/accounts/password/reset/",

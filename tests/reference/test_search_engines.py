@@ -15,7 +15,7 @@ from tests.support.pages import all_pages, populate_account
 pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 
 BASE_URL = "https://validation.example"
-TRUST = {"/domains/", "/status/"}
+TRUST = {"/domains/", "/status/", "/security/"}
 LEGAL = {"/accounts/terms/", "/accounts/privacy/", "/accounts/data-processing/"}
 
 
