@@ -94,6 +94,9 @@ QUEUE_MEASURES: list[str] = [
     "validation.probes.metrics.measure",
 ]
 
+# Exactly one: what /readyz reports, for the status page.
+SERVICE_HEALTH: list[str] = ["config.health.check_health"]
+
 # --- The types of events, in the order of the docs ------------------------------------------------
 
 EVENT_TYPES: list[str] = [

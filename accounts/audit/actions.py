@@ -132,6 +132,8 @@ LABELS_BY_GROUP: dict[str, dict[str, str]] = {
         "grant.confirmed": "Confirmed a credit grant",
         "grant.rejected": "Rejected a credit grant",
         "grant.withdrawn": "Withdrew a credit grant",
+        "incident.published": "Published an incident",
+        "incident.changed": "Changed an incident",
         "mail.sent_again": "Resent emails",
     },
 }
