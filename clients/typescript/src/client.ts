@@ -139,7 +139,7 @@ export class Client {
 
 function describeForForm(result: Result): SignUpCheck {
   const suggestion = textOf(result.did_you_mean);
-  // What a mail server said about a mailbox is nobody's business but its owner's.
+  // Don't reveal to visitors whether a mailbox exists.
   // A response without a decision isn't a refusal.
   if (result.accept_for_signup === false && result.evidence !== "smtp") {
     return { accept: false, suggestion, message: textOf(result.syntax_error?.message) ?? REFUSED };
