@@ -60,7 +60,7 @@ def test_missing_setting_is_logged_by_a_process() -> None:
         ("SECRET_KEY", "short"),
         ("SECRET_KEY", "a" * 60),
         ("SECRET_KEY", ENVIRONMENT["API_KEY_PEPPER"]),
-        ("BASE_URL", "http://validation.example"),
+        ("BASE_URL", "http://validation.test"),
         ("ALLOWED_HOSTS", "*"),
         ("ALLOWED_HOSTS", "other.example"),
         ("DATABASE_URL", "sqlite:///db.sqlite3"),
@@ -111,7 +111,7 @@ def test_production_enables_every_safeguard() -> None:
     expected = {
         "DEBUG": False,
         "SECURE_SSL_REDIRECT": True,
-        "SECURE_SSL_HOST": "validation.example",
+        "SECURE_SSL_HOST": "validation.test",
         "SECURE_HSTS_SECONDS": 63072000,
         "SESSION_COOKIE_NAME": "__Host-session",
         "SESSION_COOKIE_SECURE": True,
