@@ -103,6 +103,7 @@ def describe_components(
 ) -> list[dict[str, Any]]:
     now = timezone.now()
     until = now + timedelta.resolution
+    names = {field.name: field.verbose_name for field in Incident._meta.fields}
     days = [midnight(now.date()) - ago * DAY for ago in reversed(range(DAYS))]
 
     def impact(component: str, since: datetime, until: datetime) -> str:
@@ -117,7 +118,7 @@ def describe_components(
     return [
         {
             "code": code,
-            "name": Incident._meta.get_field(code).verbose_name,
+            "name": names[code],
             "state": find_worst([state, impact(code, now, until)]),
             "days": {f"{day:%Y-%m-%d}": impact(code, day, min(day + DAY, until)) for day in days},
         }

@@ -200,9 +200,9 @@ def test_update_that_says_resolved_ends_the_incident(staff_browser: Client) -> N
         **INCIDENT,
         "updates-TOTAL_FORMS": "2",
         "updates-INITIAL_FORMS": "1",
-        "updates-0-id": incident.updates.get().pk,
-        "updates-0-incident": incident.pk,
-        "updates-1-incident": incident.pk,
+        "updates-0-id": str(incident.updates.get().pk),
+        "updates-0-incident": str(incident.pk),
+        "updates-1-incident": str(incident.pk),
         "updates-1-state": "resolved",
         "updates-1-text": "A disk was full.",
     }
