@@ -1,5 +1,7 @@
 """Audit log entries. Database triggers refuse changes, except for erasure."""
 
+import re
+
 from django.conf import settings
 from django.db import models
 from django.utils import timezone
@@ -11,6 +13,8 @@ UNKNOWN_ACTOR = "unknown"
 ERASED = "erased"
 _NAMES = {SYSTEM: "Automatic", UNKNOWN_ACTOR: "Unknown person", ERASED: "Erased user"}
 SUPPORT = "Our support team"
+_ID = "[a-z]{2,5}_[0-9A-Za-z]{20}"
+_SHOWN_ID = re.compile(rf" ?\({_ID}\)|{_ID}: |(: )?{_ID}")
 
 
 class AuditEntry(models.Model):
@@ -42,6 +46,11 @@ class AuditEntry(models.Model):
     def action_label(self) -> str:
         """Return the label, or the code of an action that no longer exists."""
         return LABELS.get(self.action, self.action)
+
+    @property
+    def target_name(self) -> str:
+        """Return the target without ids, which tell people nothing."""
+        return _SHOWN_ID.sub("", self.target)
 
     @property
     def who(self) -> str:

@@ -16,6 +16,7 @@ from accounts.roles import TeamPermission
 from credits.automatic_top_ups.rules import look_up_costs
 from credits.forms import ThresholdForm
 from credits.models import AutomaticTopUp, SavedCard, Subscription, Wallet
+from credits.orders.quotes import price_with_tax
 from credits.plans import sign_up_credits, subscriptions
 from credits.plans.upcoming import next_grant, upcoming_change
 from credits.presenters.automatic_top_up import BillingRow, card_row, top_up_row
@@ -82,6 +83,9 @@ def _render_billing(request: AccountRequest, form: ThresholdForm | None = None) 
         "forecast": forecast(wallet, next_grant(subscription)[1]),
         "held_note": held_note(wallet.held),
         "plan": subscription.plan,
+        "subscription": subscription,
+        "renewal_cents": price_with_tax(account, subscription.next_plan),
+        "currency": settings.CURRENCY,
         "included_credits": included_credits(subscription),
         "next_dates": next_dates(subscription, change, is_due=is_due),
         "domain_without_credits": sign_up_credits.domain_without_credits(account),

@@ -49,6 +49,24 @@ def test_billing_page_shows_an_empty_balance_and_a_debt(browser: Client, account
     assert "You owe 5 credits" in text(browser.get("/credits/"))
 
 
+def test_upcoming_charges_name_the_next_month_of_a_paid_plan(
+    browser: Client, account: Account
+) -> None:
+    assert "None. You pay only for what you order." in text(browser.get("/credits/"))
+    fulfill_order(order=place_order(account, "growth"))
+    upcoming = text(browser.get("/credits/")).partition('id="upcoming"')[2]
+    covered_until = Account.objects.get(pk=account.pk).subscription.covered_until
+    assert covered_until
+    assert "<strong>Growth plan, next month</strong>" in upcoming
+    assert f"From {covered_until.day} {covered_until:%b %Y}." in upcoming
+    assert '<strong class="text-number">$99.00</strong>' in upcoming
+
+
+def test_member_without_the_right_to_buy_sees_no_charges(account: Account) -> None:
+    viewer = signed_in(make_member(account, Role.VIEWER))
+    assert "Upcoming charges" not in text(viewer.get("/credits/"))
+
+
 def test_threshold_can_be_set_and_reset_unless_it_is_invalid(
     browser: Client, account: Account
 ) -> None:

@@ -55,6 +55,21 @@ def exported(browser: Client, **form: Any) -> list[list[str]]:
     return list(csv.reader(io.StringIO(response.getvalue().decode("utf-8-sig"))))
 
 
+@pytest.mark.parametrize(
+    ("target", "name"),
+    [
+        ("Newsletter (lst_{id})", "Newsletter"),
+        ("ord_{id}: 10,000 credits", "10,000 credits"),
+        ("j***@shop.example (fbk_{id}): deliverable", "j***@shop.example: deliverable"),
+        ("https://shop.example/hook: evt_{id}", "https://shop.example/hook"),
+        ("fbk_{id}", ""),
+        ("INV-000123: Growth plan (2026)", "INV-000123: Growth plan (2026)"),
+    ],
+)
+def test_entry_names_its_target_without_the_id(target: str, name: str) -> None:
+    assert AuditEntry(target=target.format(id="5Hc9TfWnQ3sEvXy7BgMk")).target_name == name
+
+
 def test_entry_shows_time_actor_action_target_and_address(
     browser: Client, account: Account, owner: User
 ) -> None:
@@ -150,7 +165,7 @@ def test_pages_have_no_gaps_or_duplicates(browser: Client, account: Account, own
     path = f"{PAGE}?what=keys"
     while path:
         shown = browser.get(path).content.decode()
-        seen += [part.partition("-<")[0] for part in shown.split('small">-')[1:]]
+        seen += [part.partition("-<")[0] for part in shown.split('">-')[1:]]
         _, separator, rest = shown.partition("before=")
         path = f"{PAGE}?what=keys&before={rest.partition(chr(34))[0]}" if separator else ""
         assert len(seen) <= 120
