@@ -41,7 +41,7 @@ proofs: .venv/.development browser nginx promtool ## run slow tests: all journey
 faults: .venv/.development nginx pgbouncer buildah ## run the slowest tests: kills, outages, full disks, reloads, overload, backups, migrations under load, the image
 	$(PYTEST) $(WORKERS) -m fault
 
-image: .venv/.development nginx buildah ## build the container image without Docker, run it, upgrade to it, print its size, memory and start time
+image: .venv/.development buildah ## build the container image without Docker, run it, upgrade to it, print its size, memory and start time
 	$(PYTEST) -s -m "" tests/operations/test_container_files.py tests/operations/test_image.py
 
 clients: python-client typescript-client ## build the clients, test what was built, and put it into static/clients for customers

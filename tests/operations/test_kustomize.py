@@ -20,7 +20,6 @@ from tests.operations.test_kubernetes import (
     main_container,
     manifests,
 )
-from tests.servers.installed import find_program
 from tests.servers.product import ROOT
 
 pytestmark = pytest.mark.anywhere
@@ -28,7 +27,8 @@ pytestmark = pytest.mark.anywhere
 
 def render(folder: Path, more_settings: str = "") -> list[Manifest]:
     """Return what `kubectl apply -k` sends for a filled-in overlay with mailbox checks."""
-    kubectl = find_program("kubectl")
+    # No package of ours brings it, so it isn't required in CI either.
+    kubectl = shutil.which("kubectl") or pytest.skip("This test needs kubectl.")
     overlay = Path(shutil.copytree(FOLDER, folder)) / "overlays" / "production"
     shutil.copy(overlay / "secrets.env.example", overlay / "secrets.env")
     file = overlay / "kustomization.yaml"
