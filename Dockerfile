@@ -1,7 +1,8 @@
 # The product's image. deploy/container/entrypoint lists its roles, compose.yaml runs it.
 
-# Any Debian or Ubuntu with Python 3.11 or newer as `python3`, and its venv module.
-ARG BASE=python:3.11-slim-bookworm
+# Any Debian or Ubuntu with Python 3.11 or newer as `python3`, its venv module, and PostgreSQL's client in the
+# version of the server. This is the Debian release of compose.yaml's PostgreSQL.
+ARG BASE=python:3.11-slim-trixie
 
 FROM ${BASE} AS build
 # For `strip`.
@@ -10,11 +11,13 @@ RUN apt-get update \
     && apt-get install --yes --no-install-recommends binutils \
     && rm -rf /var/lib/apt/lists/*
 WORKDIR /srv/email-validation
-COPY requirements.lock ./
+# requirements-extras.lock has Sentry and OpenTelemetry too.
+ARG REQUIREMENTS=requirements.lock
+COPY requirements.lock requirements-extras.lock ./
 # To install from another index: --secret id=pip,src=pip.conf
 RUN --mount=type=secret,id=pip,target=/etc/pip.conf \
     python3 -m venv .venv \
-    && .venv/bin/pip install --no-cache-dir --no-compile --require-hashes -r requirements.lock \
+    && .venv/bin/pip install --no-cache-dir --no-compile --require-hashes -r "${REQUIREMENTS}" \
     && .venv/bin/pip uninstall --quiet --yes setuptools pip
 # No process reads a third of what pip installs: sources of extensions, translations (USE_I18N is
 # off), tests and debug symbols.

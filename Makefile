@@ -41,7 +41,7 @@ proofs: .venv/.development browser nginx promtool ## run slow tests: all journey
 faults: .venv/.development nginx pgbouncer buildah ## run the slowest tests: kills, outages, full disks, upgrades, overload, backups, migrations under load, the image
 	$(PYTEST) $(WORKERS) -m fault
 
-image: .venv/.development nginx buildah ## build the container image without Docker, run it, upgrade to it, print its size, memory and start time
+image: .venv/.development buildah ## build the container image without Docker, run it, upgrade to it, print its size, memory and start time
 	$(PYTEST) -s -m "" tests/operations/test_container_files.py tests/operations/test_image.py
 
 clients: python-client typescript-client ## build the clients, test what was built, and put it into static/clients for customers
@@ -96,6 +96,7 @@ style:
 
 lock: .venv/bin/uv ## pin the newest versions that pyproject.toml allows, with hashes
 	$(BIN)/uv pip compile -q -U --universal --generate-hashes --no-header --no-annotate pyproject.toml -o requirements.lock
+	$(BIN)/uv pip compile -q -U --universal --generate-hashes --no-header --no-annotate pyproject.toml --all-extras -c requirements.lock -o requirements-extras.lock
 	$(BIN)/uv pip compile -q -U --universal --generate-hashes --no-header --no-annotate pyproject.toml --group dev -o requirements-dev.lock
 
 # A page takes the headless shell a third of the CPU time that it takes the whole of Chromium.

@@ -1,19 +1,20 @@
-"""The Dockerfile, compose.yaml and what they start: valid, hardened, documented."""
+"""The Dockerfile and the image's entry point: valid, and with the roles that are documented."""
 
+import os
 import re
 import runpy
 import subprocess
 import sys
+import time
 import tomllib
+from datetime import UTC, datetime, timedelta
 from fnmatch import fnmatch
 from pathlib import Path
-from typing import Any
 
 import pytest
-import yaml
 from django.core.management import get_commands
 
-from config.server import gunicorn_settings, supervisor
+from config.server import supervisor
 from config.server.pools import POOLS
 from tests.servers.product import PACKAGES, ROOT
 from tests.site.test_repository import tracked_files
@@ -21,13 +22,9 @@ from tests.site.test_repository import tracked_files
 pytestmark = pytest.mark.anywhere
 
 DOCKERFILE = (ROOT / "Dockerfile").read_text()
-COMPOSE = ROOT / "compose.yaml"
-TEXT = COMPOSE.read_text()
-SERVICES: dict[str, Any] = yaml.safe_load(TEXT)["services"]
+BACKUPS = "/var/backups/email-validation"
 ENTRY_POINT = ROOT / "deploy" / "container" / "entrypoint"
 HEALTH_CHECK = runpy.run_path(str(ROOT / "deploy" / "container" / "healthcheck.py"))
-# The services that run the product: a pool of web workers or another role each.
-PRODUCT = {*POOLS, "worker", "lists", "webhooks", "probes"}
 
 
 def find_problems(name: str, *arguments: object) -> str:
@@ -45,24 +42,12 @@ def instructions(name: str) -> list[str]:
     return re.findall(rf"^{name} (.+)$", last_stage, re.M)
 
 
-def seconds(text: str) -> int:
-    return int(text[:-1]) * {"s": 1, "m": 60}[text[-1]]
-
-
 def test_dockerfile_passes_the_linter() -> None:
     assert not find_problems("hadolint", "Dockerfile")
 
 
-def test_compose_file_matches_the_schema() -> None:
-    schema = ("--builtin-schema", "vendor.compose-spec")
-    assert not find_problems("check-jsonschema", *schema, COMPOSE)
-
-
-@pytest.mark.parametrize("name", ["entrypoint", "proxy"])
-def test_entry_points_are_valid_and_executable(name: str) -> None:
-    file = ENTRY_POINT.with_name(name)
-    assert file.stat().st_mode & 0o111 == 0o111
-    subprocess.run(["sh", "-n", file], check=True)
+def test_entry_point_is_executable() -> None:
+    assert ENTRY_POINT.stat().st_mode & 0o111 == 0o111
 
 
 @pytest.mark.parametrize(
@@ -105,17 +90,70 @@ def run_entry_point(
     folder: Path, *arguments: str, program: str = 'echo "$*"', **environment: str
 ) -> list[str]:
     """Run the entry point with a python that is a shell script, by default one that echoes."""
-    (folder / "python").write_text(f"#!/bin/sh\n{program}\n")
-    (folder / "python").chmod(0o755)
+    write_program(folder, "python", program)
     text = ENTRY_POINT.read_text().replace("/srv/email-validation", str(ROOT))
     process = subprocess.run(
-        ["sh", "-c", text, "entrypoint", *arguments],
+        ["sh", "-c", text.replace(BACKUPS, str(folder)), "entrypoint", *arguments],
         env={"PATH": f"{folder}:/usr/bin:/bin", **environment},
         capture_output=True,
         text=True,
         check=True,
     )
     return process.stdout.splitlines()
+
+
+def write_program(folder: Path, name: str, text: str) -> None:
+    (folder / name).write_text(f"#!/bin/sh\n{text}\n")
+    (folder / name).chmod(0o755)
+
+
+@pytest.mark.parametrize(
+    ("hour", "hours_ago", "is_due"),
+    [
+        ("03", None, True),
+        ("00", None, True),
+        # Last night's, then tonight's.
+        ("01", 22, False),
+        ("02", 23, True),
+        ("03", 1, False),
+        # After a night without power.
+        ("01", 27, True),
+    ],
+)
+def test_backup_is_written_each_night_and_after_a_missed_one(
+    tmp_path: Path, hour: str, hours_ago: int | None, is_due: bool
+) -> None:
+    now = datetime.now(UTC).replace(hour=int(hour), minute=30)
+    if hours_ago is not None:
+        add_backup(tmp_path, now - timedelta(hours=hours_ago), hours_ago)
+    write_program(tmp_path, "date", f'[ "$2" = +%H ] && echo {hour} || echo {now:%Y%m%d}')
+    # Ends the loop.
+    write_program(tmp_path, "sleep", "echo waits; kill $PPID; exec /bin/sleep 1")
+    with pytest.raises(subprocess.CalledProcessError) as ended:
+        run_entry_point(tmp_path, "backups")
+    written = [f"manage.py back_up {tmp_path}", "manage.py check_books"] if is_due else []
+    assert ended.value.stdout.splitlines() == [*written, "waits"]
+
+
+@pytest.mark.parametrize(("program", "kept"), [("exit 0", {10}), ("exit 1", {10, 31, 40})])
+def test_old_backups_are_deleted_after_a_new_one(
+    tmp_path: Path, program: str, kept: set[int]
+) -> None:
+    for days in (10, 31, 40):
+        add_backup(tmp_path, datetime.now(UTC) - timedelta(days=days), days * 24 + 1)
+    write_program(tmp_path, "sleep", "kill $PPID; exec /bin/sleep 1")
+    with pytest.raises(subprocess.CalledProcessError):
+        run_entry_point(tmp_path, "backups", program=program)
+    left = {int(path.stem.rpartition("-")[2]) // 24 for path in tmp_path.glob("*.backup")}
+    assert left == kept
+
+
+def add_backup(folder: Path, moment: datetime, hours_ago: int) -> None:
+    """Write an empty backup of that age, whose name has the date of the moment."""
+    path = folder / f"email-validation-{moment:%Y%m%d}T021500Z-{hours_ago}.backup"
+    path.touch()
+    seconds = time.time() - hours_ago * 3600
+    os.utime(path, (seconds, seconds))
 
 
 @pytest.mark.parametrize(
@@ -138,7 +176,7 @@ def test_documented_roles_are_those_of_the_entry_point() -> None:
     documented = re.findall(r"^#   ([a-z]+) ", text, re.M)
     cases = re.findall(r"^([a-z |]+)\)$", text, re.M)
     assert documented == " | ".join(cases).split(" | ")
-    assert documented == ["serve", *POOLS, "worker", "lists", "webhooks", "probes"]
+    assert documented == ["serve", *POOLS, "worker", "lists", "webhooks", "probes", "backups"]
     # A role must not hide a command.
     assert not set(documented) & set(get_commands())
 
@@ -177,7 +215,7 @@ def test_build_gets_the_product_and_nothing_else() -> None:
     folders = {name.split("/")[0] for name in sent if "/" in name}
     assert folders == {*PACKAGES, "deploy", "static", "templates"}
     assert {name for name in sent if "/" not in name} == {
-        *("manage.py", "pyproject.toml", "requirements.lock"),
+        *("manage.py", "pyproject.toml", "requirements.lock", "requirements-extras.lock"),
         # The page of the changelog is made from it.
         "CHANGELOG.md",
     }
@@ -188,90 +226,3 @@ def test_build_gets_the_product_and_nothing_else() -> None:
     }
     for name in (".env", "production.env", ".git/config", "var/db.sqlite3", "secrets/SECRET_KEY"):
         assert not is_in_image(name)
-
-
-@pytest.mark.parametrize("name", SERVICES)
-def test_service_is_hardened(name: str) -> None:
-    service = SERVICES[name]
-    assert service["read_only"] is True
-    assert service["cap_drop"] == ["ALL"]
-    assert service["security_opt"] == ["no-new-privileges:true"]
-    assert service["restart"] == "unless-stopped"
-    assert seconds(service["stop_grace_period"]) >= 10
-    assert "privileged" not in service
-    # Only nginx starts as root, to read the certificate's key.
-    allowed = {"CHOWN", "NET_BIND_SERVICE", "SETGID", "SETUID"} if name == "proxy" else set()
-    assert set(service.get("cap_add", [])) == allowed
-    assert name in {*PRODUCT, "proxy"} or service["user"] not in {"root", "0"}
-
-
-@pytest.mark.parametrize("name", sorted(set(SERVICES) - PRODUCT))
-def test_images_of_others_are_official_and_pinned_to_a_major_version(name: str) -> None:
-    assert re.fullmatch(r"[a-z]+:\d+(-[a-z]+)?", SERVICES[name]["image"])
-    # The product's is in its Dockerfile.
-    assert SERVICES[name]["healthcheck"]["test"][0] in {"CMD", "CMD-SHELL"}
-
-
-def test_ports_are_published_on_loopback() -> None:
-    ports = [port for service in SERVICES.values() for port in service.get("ports", [])]
-    assert ports == [
-        "127.0.0.1:8000:8000",
-        "${PROXY_ADDRESS:-127.0.0.1}:80:80",
-        "${PROXY_ADDRESS:-127.0.0.1}:443:443",
-    ]
-
-
-def test_database_and_redis_are_on_a_network_without_a_route() -> None:
-    networks = yaml.safe_load(TEXT)["networks"]
-    assert networks["internal"] == networks["database"] == {"internal": True}
-    assert SERVICES["redis"]["networks"] == ["internal"]
-    assert SERVICES["postgres"]["networks"] == ["internal", "database"]
-    assert "internal" not in SERVICES["proxy"]["networks"]
-
-
-def test_containers_that_reach_hosts_of_customers_share_a_network_with_the_database_only() -> None:
-    networks = set(SERVICES["webhooks"]["networks"])
-    sharing = {name for name in SERVICES if networks & set(SERVICES[name]["networks"])}
-    assert sharing == {"webhooks", "probes", "postgres"}
-    assert SERVICES["probes"]["networks"] == SERVICES["webhooks"]["networks"]
-    assert SERVICES["probes"]["profiles"] == ["probes"]
-
-
-def test_only_the_product_gets_all_secrets() -> None:
-    assert {name for name in SERVICES if "env_file" in SERVICES[name]} == PRODUCT
-    given = {
-        *re.findall(r"\$\{([A-Z_]+)", str(SERVICES["postgres"])),
-        *re.findall(r"\$\{([A-Z_]+)", str(SERVICES["proxy"])),
-    }
-    assert given == {
-        *("DATABASE_PASSWORD", "BASE_URL", "SUPPORT_EMAIL", "ANONYMOUS_REQUESTS_PER_MINUTE"),
-        "PROXY_ADDRESS",
-    }
-
-
-def test_every_variable_is_documented() -> None:
-    reference = (ROOT / "docs" / "configuration.md").read_text()
-    names = {*re.findall(r"\$\{([A-Z_]+)", TEXT), *SERVICES["api"]["environment"]}
-    names |= set(re.findall(r"\b([A-Z]+_[A-Z_]+)=", " ".join(instructions("ENV"))))
-    names -= {"PYTHONUNBUFFERED", "PYTHONDONTWRITEBYTECODE"}
-    assert len(names) > 8
-    assert [name for name in names if f"`{name}`" not in reference] == []
-
-
-def test_product_has_the_time_to_stop() -> None:
-    longest = gunicorn_settings.graceful_timeout + supervisor.STOP_SECONDS
-    assert all(seconds(SERVICES[name]["stop_grace_period"]) > longest for name in PRODUCT)
-
-
-def test_product_waits_for_its_servers_and_the_proxy_for_the_product() -> None:
-    healthy = {"condition": "service_healthy"}
-    for name in PRODUCT:
-        servers = ("postgres",) if name in {"webhooks", "probes"} else ("postgres", "redis")
-        assert SERVICES[name]["depends_on"] == dict.fromkeys(servers, healthy)
-    assert SERVICES["proxy"]["depends_on"] == dict.fromkeys(POOLS, healthy)
-
-
-def test_each_role_has_a_container_and_single_calls_the_most_of_a_busy_processor() -> None:
-    assert {SERVICES[name]["command"][0] for name in PRODUCT} == PRODUCT
-    shares = {name: SERVICES[name]["cpu_shares"] for name in PRODUCT}
-    assert shares["lists"] < shares["bulk"] == shares["webhooks"] < shares["pages"] < shares["api"]

@@ -1,8 +1,8 @@
 """The Kubernetes manifests are valid and agree, and production accepts their settings."""
 
+import json
 import re
 import secrets
-import tomllib
 from collections.abc import Iterator
 from functools import cache
 from ipaddress import ip_address, ip_network
@@ -24,6 +24,8 @@ from tests.servers.public_addresses import PUBLIC_ADDRESSES, SPECIAL_ADDRESSES
 from tests.servers.systemd import LISTS, PROBES, WEB, WEBHOOKS, WORKER, directives
 
 FOLDER = ROOT / "deploy" / "kubernetes"
+OVERLAY = FOLDER / "overlays" / "production"
+BOOKS = "email-validation-check-books"
 # The oldest has preStop's sleep. Schemas of newer versions are those of the newest one.
 VERSIONS = ("1.30", kubernetes_validate.latest_version())
 UNITS = {
@@ -41,36 +43,47 @@ Manifest = dict[str, Any]
 
 @cache
 def manifests() -> list[Manifest]:
-    """Return all objects, those of the examples too."""
-    texts = [path.read_text() for path in sorted(FOLDER.glob("*.yaml*"))]
-    return [manifest for text in texts for manifest in yaml.safe_load_all(text)]
+    """Return all objects of the base, the components and the overlay, as the files have them."""
+    files = (path for path in sorted(FOLDER.rglob("*.yaml")) if path.name != "kustomization.yaml")
+    return [manifest for path in files for manifest in yaml.safe_load_all(path.read_text())]
 
 
-def find(kind: str, name: str = "email-validation") -> Manifest:
-    (found,) = (m for m in manifests() if m["kind"] == kind and m["metadata"]["name"] == name)
-    return found
+def find(
+    kind: str, name: str = "email-validation", among: list[Manifest] | None = None
+) -> Manifest:
+    found = [m for m in among or manifests() if (m["kind"], m["metadata"]["name"]) == (kind, name)]
+    (only,) = found
+    return only
 
 
 def pods() -> dict[str, Manifest]:
     """Return pod specifications by component."""
-    owners = [manifest for manifest in manifests() if manifest["kind"] in {"Deployment", "Job"}]
-    templates = [owner["spec"]["template"] for owner in owners]
+    templates = [m["spec"]["template"] for m in manifests() if m["kind"] == "Deployment"]
+    templates.append(find("CronJob", BOOKS)["spec"]["jobTemplate"]["spec"]["template"])
     component = "app.kubernetes.io/component"
-    specs: dict[str, Manifest] = {}
-    for template in templates:
-        specs[template["metadata"]["labels"][component]] = template["spec"]
-    return specs
+    return {template["metadata"]["labels"][component]: template["spec"] for template in templates}
 
 
 def containers() -> Iterator[tuple[str, Manifest]]:
     for component, pod in pods().items():
-        for container in pod["containers"]:
+        for container in [*pod.get("initContainers", []), *pod["containers"]]:
             yield component, container
 
 
+def read_variables(path: Path) -> dict[str, str]:
+    """Return the variables of the file, which kustomize takes as they are."""
+    lines = (line for line in path.read_text().splitlines() if line and not line.startswith("#"))
+    return dict(line.split("=", 1) for line in lines)
+
+
+@cache
 def settings() -> dict[str, str]:
-    data: dict[str, str] = find("ConfigMap")["data"]
-    return data
+    return read_variables(OVERLAY / "settings.env")
+
+
+@cache
+def secret_names() -> list[str]:
+    return list(read_variables(OVERLAY / "secrets.env.example"))
 
 
 def main_container(component: str) -> Manifest:
@@ -85,20 +98,9 @@ def in_mebibytes(quantity: str) -> int:
 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_manifests_are_valid(version: str) -> None:
-    assert len(manifests()) == 20
     for manifest in manifests():
-        kubernetes_validate.validate(manifest, version, strict=True)
-
-
-def test_folder_can_be_applied_as_a_whole_without_the_examples() -> None:
-    """`kubectl apply -f` reads .yaml files. Secret and Ingress have to be filled in first."""
-    applied = [
-        manifest["kind"]
-        for path in FOLDER.glob("*.yaml")
-        for manifest in yaml.safe_load_all(path.read_text())
-    ]
-    assert {"Secret", "Ingress"}.isdisjoint(applied)
-    assert len(applied) == 16
+        if manifest["kind"] != "PodMonitor":
+            kubernetes_validate.validate(manifest, version, strict=True)
 
 
 def test_every_setting_is_documented() -> None:
@@ -110,13 +112,13 @@ def test_every_setting_is_documented() -> None:
     }
 
 
-def test_each_file_is_a_key_of_the_secret_which_has_no_value() -> None:
-    data = find("Secret")["stringData"]
+def test_each_file_is_a_line_of_the_secrets_which_has_no_value() -> None:
+    variables = read_variables(OVERLAY / "secrets.env.example")
     files = {value for name, value in settings().items() if name.endswith("_FILE")}
-    assert files == {f"{SECRETS_FOLDER}/{key}" for key in data}
-    assert set(data.values()) == {""}
+    assert files == {f"{SECRETS_FOLDER}/{key}" for key in variables}
+    assert set(variables.values()) == {""}
     optional = re.findall(
-        rf"# (\w+)_FILE: {SECRETS_FOLDER}/(\w+)", (FOLDER / "config.yaml").read_text()
+        rf"#(\w+)_FILE={SECRETS_FOLDER}/(\w+)", (OVERLAY / "settings.env").read_text()
     )
     assert len(optional) == 2
     assert all(name == key and name in SECRETS for name, key in optional)
@@ -125,7 +127,7 @@ def test_each_file_is_a_key_of_the_secret_which_has_no_value() -> None:
 @pytest.mark.process
 def test_production_accepts_the_settings(tmp_path: Path) -> None:
     """As in a pod: the variables of the ConfigMap, and the Secret as files."""
-    for key in find("Secret")["stringData"]:
+    for key in secret_names():
         (tmp_path / key).write_text(secrets.token_urlsafe(48))
     environment = {
         name: value.replace(SECRETS_FOLDER, str(tmp_path)) for name, value in settings().items()
@@ -163,21 +165,22 @@ def test_containers_can_write_data_temporary_files_and_metrics_only() -> None:
         assert mounts[SECRETS_FOLDER]["readOnly"]
         volumes = {volume["name"]: volume for volume in pods()[component]["volumes"]}
         secret = volumes[mounts[SECRETS_FOLDER]["name"]]["secret"]
-        assert secret["secretName"] == find("Secret")["metadata"]["name"]
+        assert secret["secretName"] == "email-validation"
         # The group reads: the files belong to root, and to the pod's group.
         assert secret["defaultMode"] == 0o440
         assert all("emptyDir" in volumes[mounts[path]["name"]] for path in ("/data", "/tmp"))  # noqa: S108
 
 
-def test_all_containers_run_this_release_with_the_same_settings() -> None:
-    version = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
-    for component, container in containers():
-        assert container["image"].endswith(f":{version}"), component
+def test_all_containers_run_their_role_with_the_same_settings() -> None:
+    for _, container in containers():
+        assert container["image"] == "email-validation"
         assert container["envFrom"] == [{"configMapRef": {"name": "email-validation"}}]
     roles = {(component, *container["args"]) for component, container in containers()}
     assert roles == {
         *((component, component) for component in UNITS),
-        ("migrate", "migrate"),
+        # Web workers migrate themselves.
+        *((component, "migrate") for component in UNITS if component not in POOLS),
+        ("check-books", "check_books"),
     }
 
 
@@ -215,10 +218,6 @@ def test_ports_are_those_of_the_settings() -> None:
         **{(pool, "http"): int(settings()["PORT"]) for pool in POOLS},
         **{(component, "metrics"): metrics for component in UNITS},
     }
-    for component in UNITS:
-        deployment = find("Deployment", f"email-validation-{component}")
-        annotations = deployment["spec"]["template"]["metadata"]["annotations"]
-        assert annotations["prometheus.io/port"] == str(metrics)
 
 
 @pytest.mark.parametrize("component", UNITS)
@@ -264,14 +263,14 @@ def test_selectors_find_their_pods() -> None:
     for pool in POOLS:
         labels = {name: "email-validation", component: pool}
         assert find("Service", f"email-validation-{pool}")["spec"]["selector"] == labels
-        budget = find("PodDisruptionBudget", f"email-validation-{pool}")["spec"]
-        assert budget["selector"]["matchLabels"] == labels
         assert find("NetworkPolicy")["spec"]["podSelector"]["matchLabels"].items() <= labels.items()
     for role in UNITS:
         deployment = find("Deployment", f"email-validation-{role}")["spec"]
         labels = deployment["template"]["metadata"]["labels"]
         assert deployment["selector"]["matchLabels"] == labels
         assert labels == {name: "email-validation", component: role}
+        budget = find("PodDisruptionBudget", f"email-validation-{role}")["spec"]
+        assert (budget["selector"]["matchLabels"], budget["maxUnavailable"]) == (labels, 1)
         (spread,) = deployment["template"]["spec"]["topologySpreadConstraints"]
         assert spread["labelSelector"]["matchLabels"] == labels
         # A new pod starts before an old one stops.
@@ -337,12 +336,14 @@ def test_process_reaches_dns_postgresql_and_public_addresses_only(
         assert reached == (address in PUBLIC_ADDRESSES), address
 
 
-def test_new_database_needs_the_option_that_the_manifest_names() -> None:
-    """The command in migrate.yaml's comment changes its arguments."""
-    text = (FOLDER / "migrate.yaml").read_text()
-    (pattern, replacement) = re.findall(r"sed 's/(.+?)/(.+?)/'", text)[0]
-    (changed,) = yaml.safe_load_all(re.sub(pattern, replacement, text))
-    (container,) = changed["spec"]["template"]["spec"]["containers"]
+def test_new_database_is_created_by_a_job_that_the_handbook_changes() -> None:
+    """The command in kubernetes.md changes the arguments of the job that checks the books."""
+    page = (ROOT / "docs" / "operations" / "kubernetes.md").read_text()
+    pattern, replacement = re.findall(r"sed 's/(.+?)/(.+?)/'", page)[0]
+    job = json.dumps(find("CronJob", BOOKS)["spec"]["jobTemplate"], indent=4)
+    assert job.count(pattern) == 1
+    spec = json.loads(job.replace(pattern, replacement))["spec"]
+    (container,) = spec["template"]["spec"]["containers"]
     assert container["args"] == ["migrate", "--new-database"]
     help_text = (ROOT / "runtime" / "management" / "commands" / "migrate.py").read_text()
     assert '"--new-database"' in help_text

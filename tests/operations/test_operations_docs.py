@@ -34,7 +34,7 @@ NOT_OURS = {
     *("ADDRESS", "COMMAND", "PATH", "RELEASED", "SELECT", "ALTER", "DELETE", "NULL", "JSON"),
     *("CONCURRENTLY", "NETWORK", "PRIMARY", "PASSWORD", "RENAME"),
     # Variables of compose.yaml.
-    *("IMAGE", "PROXY_ADDRESS"),
+    *("IMAGE", "REQUIREMENTS", "BACKUP_DAYS", "COMPOSE_PROFILES"),
 }
 # A setting has an underscore, or is alone in backticks, or precedes an equals sign.
 SETTING = re.compile(r"(?<![\w$<])[A-Z]{2,}(?:_[A-Z]+)+(?!\w)|(?<=`)[A-Z]{4,}(?==|`)")

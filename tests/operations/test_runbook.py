@@ -18,12 +18,14 @@ from tests.servers.keys import make_key
 from tests.servers.postgres import postgres
 from tests.servers.product import Product, product
 from tests.servers.runbook import Machine
+from tests.servers.tcp_postgres import oldest_programs, tcp_postgres
 
 pytestmark = [pytest.mark.process, pytest.mark.fault, pytest.mark.timeout(300)]
 
 CREDITS = 100_000
 EMAIL = "restored@shop.example"
 # Runs the command of `docker compose exec --no-TTY postgres COMMAND…`, and nothing else.
+MOVED_TO = '#!/bin/sh\n[ "$2" != down ] || sed -i "s#^DATABASE_URL=.*#DATABASE_URL=%s#" %s\n'
 DOCKER = '#!/bin/sh\n[ "$2" = exec ] || exit 0\nshift 4\nexec "$@"\n'
 
 
@@ -96,6 +98,27 @@ def test_postgresql_backup_under_load_can_be_restored(tmp_path: Path, block: str
         assert ("/restored?" in restored) is (block == "postgresql-restore")
         with product(data, DATABASE_URL=restored, WEB_WORKERS="1") as site:
             assert_serves_as_before(site, secret, used)
+
+
+def test_database_moves_to_a_new_major_version(tmp_path: Path) -> None:
+    """As in containers: `down` ends the old version, and the new one has an empty volume."""
+    data = tmp_path / "data"
+    with tcp_postgres(oldest_programs()) as old, tcp_postgres() as new:
+        assert old.major < new.major
+        urls = [server.url_with_password for server in (old, new)]
+        machine = Machine(tmp_path / "machine", DATA_DIR=str(data), DATABASE_URL=urls[0])
+        machine.write_program("docker", MOVED_TO % (urls[1], machine.folder / "etc/production.env"))
+        for name in ("git", "curl"):
+            machine.write_program(name, "#!/bin/sh\n")
+        with product(data, DATABASE_URL=urls[0], WEB_WORKERS="1") as site:
+            secret = back_up_under_load(site, machine, "postgresql-backup")
+            used = fetch_number(site, "SELECT SUM(credits) FROM credits_usehour")
+        site.log.unlink()
+        assert "agree" in machine.run("new-major-version", RELEASE="next", BASE_URL="")
+        with product(data, DATABASE_URL=urls[1], WEB_WORKERS="1") as site:
+            caller = HttpCaller(site, secret)
+            credits = caller.validate("no address").document["credits"]
+            assert credits == {"charged": 1, "held": 0, "remaining": CREDITS - used - 1}
 
 
 def test_postgresql_can_be_restored_to_a_point_in_time() -> None:

@@ -39,9 +39,9 @@ def compose_major() -> int:
 
 
 @contextmanager
-def tcp_postgres() -> Iterator[TcpPostgres]:
+def tcp_postgres(programs: Path | None = None) -> Iterator[TcpPostgres]:
     """Start a server with an empty database, whose URL has no password."""
-    programs = _programs()
+    programs = programs or _programs()
     port = free_port()
     # Not below pytest's folders, which other users may not enter.
     with tempfile.TemporaryDirectory(prefix="postgres-") as name:
@@ -64,6 +64,12 @@ def tcp_postgres() -> Iterator[TcpPostgres]:
             # Unlike SIGTERM, this doesn't wait until clients disconnect.
             process.send_signal(signal.SIGINT)
             process.wait(timeout=20)
+
+
+def oldest_programs() -> Path:
+    """Return the folder of the oldest version that the tests' package has."""
+    newest = Path(prepend_postgres_programs("").rstrip(":"))
+    return min(newest.parents[1].glob("pginstall*/bin"))
 
 
 def _programs() -> Path:

@@ -15,7 +15,7 @@ TOP_LEVEL = {
     *(".ci", ".editorconfig", ".gitattributes", ".gitignore"),
     *("config", "validation", "credits", "apikeys", "accounts", "runtime"),
     *("templates", "static", "tests", "docs", "deploy", "tools", "engine", "lists", "reference"),
-    "clients",
+    *("clients", "requirements-extras.lock"),
     *("Dockerfile", ".dockerignore", "compose.yaml"),
 }
 # What doesn't ship, and code samples.
@@ -58,7 +58,9 @@ def test_no_file_contains_a_package_index_or_a_local_path() -> None:
     assert not matches
 
 
-@pytest.mark.parametrize("lock", ["requirements.lock", "requirements-dev.lock"])
+@pytest.mark.parametrize(
+    "lock", ["requirements.lock", "requirements-extras.lock", "requirements-dev.lock"]
+)
 def test_every_pin_has_hashes_and_no_url(lock: str) -> None:
     text = (ROOT / lock).read_text()
     pins = re.split(r"\n(?=[a-z])", text.strip())
@@ -68,7 +70,9 @@ def test_every_pin_has_hashes_and_no_url(lock: str) -> None:
 
 
 def test_production_and_development_pin_the_same_versions() -> None:
-    production = re.findall(r"^([\w.-]+==\S+)", (ROOT / "requirements.lock").read_text(), re.M)
+    text = (ROOT / "requirements-extras.lock").read_text()
+    production = re.findall(r"^([\w.-]+==\S+)", text, re.M)
+    assert f"{(ROOT / 'requirements.lock').read_text().splitlines()[0]}\n" in text
     development = (ROOT / "requirements-dev.lock").read_text()
     assert [pin for pin in production if f"{pin} " not in development] == []
 
