@@ -133,6 +133,9 @@ def test_production_accepts_the_settings(tmp_path: Path) -> None:
         name: value.replace(SECRETS_FOLDER, str(tmp_path)) for name, value in settings().items()
     }
     environment["DATA_DIR"] = str(tmp_path / "data")
+    for name, value in environment.items():
+        own = value.replace("validation.example", "validation.test").replace("Example", "Harbor")
+        environment[name] = own.replace("EX123", "HB123")
     command = ("manage.py", "check", "--deploy", "--fail-level", "WARNING")
     ended = run_program(*command, **environment)
     assert (ended.returncode, ended.stderr) == (0, "")
