@@ -145,7 +145,8 @@ export class Lists {
     const end = performance.now() + timeout;
     for (;;) {
       const left = Math.max(0, end - performance.now());
-      const wait = Math.floor(Math.min(MAX_WAIT_S, left / 1000));
+      // One try of `get` has at least 0.3 of its time, and must be longer than the wait.
+      const wait = Math.floor(Math.min(MAX_WAIT_S, left / 4_000));
       // The last look has a second, also when the time is over.
       const most = Math.min(4_000 * wait + 30_000, Math.max(1_000, left));
       const current = await this.get(idOf(list), { wait, timeout: most, signal });

@@ -218,3 +218,13 @@ test("waiting for a list asks once a second, and ends in time", async () => {
   await assert.rejects(client.lists.wait("lst_1", { timeout: 900 }), DeadlineExceeded);
   assert.ok(requests.length < 5, String(requests.length));
 });
+
+test("a wait with a short deadline gets the response that comes when it ends", async () => {
+  respond = (response, request) => {
+    const wait = new URL(request.url, baseUrl).searchParams.get("wait");
+    response.setHeader("Content-Type", "application/json");
+    setTimeout(() => response.end('{"id":"lst_1","state":"completed"}'), 1000 * wait);
+  };
+  const list = await client.lists.wait("lst_1", { until: "completed", timeout: 9_000 });
+  assert.equal(list.state, "completed");
+});
