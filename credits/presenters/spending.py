@@ -19,8 +19,6 @@ class SpendingChart:
     summary: str
     rows: list[tuple[str, str]]
     chart: Chart
-    period = f"Last {MONTHS} months"
-    nouns = "payments"
 
 
 def build_spending_chart(account: Account, today: date) -> SpendingChart | None:
@@ -43,5 +41,5 @@ def build_spending_chart(account: Account, today: date) -> SpendingChart | None:
         {i: rows[i][0] for i in choose_labeled(MONTHS)},
         prefix=SYMBOLS.get(settings.CURRENCY, ""),
     )
-    total = f"{SpendingChart.period}: {format_price(cents.total())}"
-    return SpendingChart(total, rows, chart) if cents.total() else None
+    summary = f"Last {MONTHS} months: {format_price(cents.total())}"
+    return SpendingChart(summary, rows, chart) if cents.total() else None
