@@ -45,6 +45,8 @@ ON_ENGINE_START: list[str] = ["validation.domain_data.start_loading"]
 MAIL_ATTACHMENT: list[str] = ["credits.invoice_files.attached_invoice"]
 # Exactly one.
 KEY_CREDIT_USE: list[str] = ["credits.wallet.key_limits.find_use"]
+# Exactly one.
+KEY_REQUESTS: list[str] = ["credits.wallet.totals.count_week_requests"]
 ON_API_RESPONSE: list[str] = ["validation.request_log.writer.write_response"]
 ON_EVERY_DAY: list[str] = [
     "accounts.retention.erase_closed_accounts",

@@ -10,6 +10,7 @@ from accounts.request import AccountRequest
 from accounts.roles import TeamPermission
 from apikeys import services
 from apikeys.forms import CreateKeyForm, KeySettingsForm, RotateKeyForm, access_of
+from apikeys.hooks import key_requests
 from apikeys.models import MAX_ACTIVE_KEYS, AlreadyRotated, ApiKey, KeyChangeRefused
 from apikeys.scopes import is_wider
 from apikeys.services import KeyIsNotActive
@@ -23,9 +24,11 @@ def show_keys(request: AccountRequest) -> HttpResponse:
     keys = request.account.api_keys.select_related("created_by", "replaced_by", "account")
     active = list(keys.active())
     uses = services.find_credit_use(active)
+    (count_requests,) = key_requests
+    requests = count_requests(account=request.account)
     inactive = keys.exclude(pk__in=[key.pk for key in active])[:MAX_INACTIVE_SHOWN]
     context = {
-        "active": [(key, uses.get(key.pk)) for key in active],
+        "active": [(key, uses.get(key.pk), requests.get(key.pk, 0)) for key in active],
         "inactive": inactive,
         "shown_inactive": MAX_INACTIVE_SHOWN,
         "max_keys": MAX_ACTIVE_KEYS,

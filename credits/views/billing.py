@@ -22,6 +22,7 @@ from credits.plans.upcoming import next_grant, upcoming_change
 from credits.presenters.automatic_top_up import BillingRow, card_row, top_up_row
 from credits.presenters.balance import balance_warning, forecast, held_note, summarize_month
 from credits.presenters.plans import included_credits, next_dates
+from credits.presenters.spending import build_spending_chart
 from credits.wallet import statement
 from runtime.dates import next_month, previous_month
 
@@ -86,6 +87,7 @@ def _render_billing(request: AccountRequest, form: ThresholdForm | None = None) 
         "subscription": subscription,
         "renewal_cents": price_with_tax(account, subscription.next_plan),
         "currency": settings.CURRENCY,
+        "spending": build_spending_chart(account, timezone.now().date()),
         "included_credits": included_credits(subscription),
         "next_dates": next_dates(subscription, change, is_due=is_due),
         "domain_without_credits": sign_up_credits.domain_without_credits(account),

@@ -3,7 +3,7 @@ from datetime import date, datetime, timedelta
 from typing import Any, NamedTuple
 
 from django.db import transaction
-from django.db.models import DateField, Model, Q, QuerySet, Sum
+from django.db.models import DateField, F, Model, Q, QuerySet, Sum
 from django.db.models.functions import TruncDate, TruncMonth
 from django.utils import timezone
 
@@ -58,6 +58,13 @@ def credits_used_since(account: Account, moment: datetime) -> int:
     hours = UseHour.objects.filter(not_in_days, account=account, hour__gte=moment)
     days = UseDay.objects.filter(account=account, day__gte=next_day)
     return hours.credits() + days.credits()
+
+
+def count_week_requests(*, account: Account) -> dict[int, int]:
+    """Return the requests of the last 7 days by key, without lists: KEY_REQUESTS."""
+    since = timezone.now() - timedelta(days=7)
+    hours = UseHour.objects.filter(account=account, hour__gte=since, key__isnull=False).order_by()
+    return dict(hours.values_list("key").annotate(requests=Sum(F("calls") - F("list_calls"))))
 
 
 def roll_up_days() -> None:

@@ -1,9 +1,11 @@
 """Settings → API Keys: creating, changing, rotating and revoking keys."""
 
 import re
+from datetime import timedelta
 
 import pytest
 from django.test import Client
+from django.utils import timezone
 
 from accounts.models import Account, AuditEntry, User
 from accounts.roles import Role
@@ -12,6 +14,7 @@ from apikeys.models import MAX_ACTIVE_KEYS, ApiKey
 from runtime.models import Mail
 from tests.conftest import make_member, signed_in
 from tests.support.api_client import ApiClient
+from tests.validation.reports.usage_data import add_usage
 
 pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 
@@ -84,6 +87,21 @@ def test_form_sets_the_settings_of_the_key_which_the_list_shows_without_its_secr
         assert shown in listed
     assert not SECRET.search(listed)
     assert key.digest not in listed
+
+
+def test_list_shows_the_requests_of_7_days_without_lists(
+    client: Client, account: Account, key: ApiKey
+) -> None:
+    now = timezone.now()
+    add_usage(account, now, 1_200, key=key)
+    add_usage(account, now, 5, "risky", key=key)
+    add_usage(account, now, 70, key=key, for_list=True)
+    add_usage(account, now - timedelta(days=8), 900, key=key)
+    services.create_key(account=account, name="Unused", actor=account.memberships.get().user)
+    listed = " ".join(client.get("/apikeys/").content.decode().split())
+    usage = f'href="/validation/usage/?range=7d&amp;key={key.public_id}"'
+    assert f"{usage}> 1,205 requests in the last 7 days </a>" in listed
+    assert "> 0 requests in the last 7 days </a>" in listed
 
 
 @pytest.mark.parametrize(
