@@ -99,7 +99,9 @@
 
   document.addEventListener("keydown", (event) => {
     const isTyping = event.target.closest("input, textarea, select, [contenteditable]");
-    if (event.key === "/" && !isTyping && !event.ctrlKey && !event.metaKey && !event.altKey) {
+    // Turned off in the dashboard's list of shortcuts.
+    const isOff = localStorage.getItem("shortcuts") === "off";
+    if (event.key === "/" && !isOff && !isTyping && !event.ctrlKey && !event.metaKey && !event.altKey) {
       event.preventDefault();
       input.focus();
       input.select();
