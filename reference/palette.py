@@ -41,7 +41,6 @@ TARGETS = {
         ("credits:choose-plan", "credit-card", "Change plan", "upgrade subscription cancel"),
         ("accounts:invite-member", "users", "Invite a team member", "add user colleague"),
         ("accounts:create-webhook", "webhook", "Create webhook", "add new endpoint"),
-        ("validation:erase-address", "database", "Erase an address", "delete gdpr forget"),
     ),
     "Settings": (
         ("accounts:edit-profile", "user", "Profile", "name email theme time zone account export"),
@@ -57,7 +56,7 @@ TARGETS = {
         ),
         ("accounts:show-audit-log", "history", "Audit log", "changes who"),
         ("accounts:show-notifications", "mail", "Notifications", "emails alerts"),
-        ("validation:show-data", "database", "Data", "retention erase privacy gdpr"),
+        ("validation:show-data", "database", "Data", "retention erase delete address privacy gdpr"),
     ),
 }
 
@@ -94,11 +93,11 @@ def find_entries(membership: Membership, query: str) -> list[tuple[str, list[Ent
         ("Orders", "credits:show-order", "printer", account.orders.all()[:MAX_ORDERS]),
     ):
         found[group] = [Entry(reverse(view, args=[r.public_id]), icon, str(r), group) for r in rows]
-    # Without their sections, because indexing them takes seconds.
-    docs = [Entry(reverse(p.view_name), "book-open", p.title, p.summary) for p in PAGES]
     search_url = f"{reverse('docs:search-docs')}?{urlencode({'q': query})}"
-    search_entry = Entry(search_url, "search", f"Search the docs for “{query}”")
-    found["Docs"] = [search_entry, *docs] if query else []
+    docs = [Entry(search_url, "search", f"Search the docs for “{query}”")]
+    # Without their sections, because indexing them takes seconds.
+    docs += [Entry(reverse(p.view_name), "book-open", p.title, p.summary) for p in PAGES]
+    found["Docs"] = docs if query else []
 
     def is_wanted(entry: Entry) -> bool:
         permission = getattr(resolve(entry.url.partition("?")[0]).func, "permission", None)

@@ -11,5 +11,4 @@ from accounts.engine import get_engine
 def suggest_correction(request: HttpRequest) -> HttpResponse:
     """Suggest a correction while the form is being filled in, without the DNS."""
     finding = get_engine().check_offline(request.POST.get("email", ""))
-    context = {"correction": finding.did_you_mean}
-    return render(request, "accounts/fragments/correction.html", context)
+    return render(request, "accounts/fragments/correction.html", {"finding": finding})

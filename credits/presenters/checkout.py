@@ -62,7 +62,7 @@ def _payment(*, by_invoice: bool, is_monthly: bool) -> str:
             "We'll add your credits once payment arrives."
         )
     card = (
-        "Next, you pay by card on Stripe and return here. We add your credits within seconds, and "
-        "never see your card number."
+        "Next, you pay by card on Stripe and return here. We add your credits within seconds. "
+        "We never see your card number."
     )
     return f"{card} Your plan renews each month until you change to Free." if is_monthly else card

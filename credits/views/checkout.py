@@ -25,8 +25,7 @@ from credits.views.orders import allow_payment_page, redirect_to_payment
 def choose_pack(request: AccountRequest) -> HttpResponse:
     """Show the packs, or redirect to the one that covers `credits`."""
     credits = request.GET.get("credits", "")
-    pack = Pack.objects.covering(int(credits[:10])) if credits.isdecimal() else None
-    if pack is not None:
+    if credits.isdecimal() and (pack := Pack.objects.covering(int(credits[:10]))):
         query = urlencode({"next": request.GET.get("next", "")})
         return redirect(f"{reverse('credits:order-pack', args=[pack.public_id])}?{query}")
     context = {
