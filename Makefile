@@ -38,7 +38,7 @@ postgresql:
 proofs: .venv/.development browser nginx promtool ## run slow tests: all journeys, several processes, the reverse proxy, the look of every page
 	$(PYTEST) $(WORKERS) -m "proof and not fault"
 
-faults: .venv/.development nginx pgbouncer buildah ## run the slowest tests: kills, outages, full disks, reloads, overload, backups, migrations under load, the image
+faults: .venv/.development nginx pgbouncer buildah ## run the slowest tests: kills, outages, full disks, upgrades, overload, backups, migrations under load, the image
 	$(PYTEST) $(WORKERS) -m fault
 
 image: .venv/.development nginx buildah ## build the container image without Docker, run it, upgrade to it, print its size, memory and start time

@@ -12,6 +12,7 @@ if sys.argv[1:2] in (["run_lists"], ["run_webhooks"], ["run_probes"]):
 from django.core.exceptions import ImproperlyConfigured
 from django.core.management import execute_from_command_line
 
+from config.server.environment import fail
 from runtime.management.commands.make_secrets import Command
 
 
@@ -28,6 +29,9 @@ def main() -> None:
         # Import the settings here to report invalid values without a traceback.
         import config.settings  # noqa: F401
     except ImproperlyConfigured as error:
+        # A process logs it, and a person reads it.
+        if sys.argv[1:] and sys.argv[1].startswith("run_"):
+            fail(str(error))
         sys.exit(str(error))
     execute_from_command_line(sys.argv)
 

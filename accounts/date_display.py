@@ -23,28 +23,21 @@ class DateFormat(TextChoices):
     ISO = "iso", "2026-11-23 18:30"
 
 
+def _patterns(day: str, month_day: str, time: str, exact_time: str) -> dict[str, str]:
+    comma = " " if day == "Y-m-d" else ", "
+    return {
+        "DATE_FORMAT": day,
+        "MONTH_DAY_FORMAT": month_day,
+        "TIME_FORMAT": time,
+        "DATETIME_FORMAT": f"{day}{comma}{time}",
+        "EXACT_FORMAT": f"{day}{comma}{exact_time}",
+    }
+
+
 PATTERNS = {
-    DateFormat.DAY_FIRST: {
-        "DATE_FORMAT": "j M Y",
-        "MONTH_DAY_FORMAT": "j M",
-        "TIME_FORMAT": "H:i",
-        "DATETIME_FORMAT": "j M Y, H:i",
-        "EXACT_FORMAT": "j M Y, H:i:s",
-    },
-    DateFormat.MONTH_FIRST: {
-        "DATE_FORMAT": "M j, Y",
-        "MONTH_DAY_FORMAT": "M j",
-        "TIME_FORMAT": "g:i A",
-        "DATETIME_FORMAT": "M j, Y, g:i A",
-        "EXACT_FORMAT": "M j, Y, g:i:s A",
-    },
-    DateFormat.ISO: {
-        "DATE_FORMAT": "Y-m-d",
-        "MONTH_DAY_FORMAT": "m-d",
-        "TIME_FORMAT": "H:i",
-        "DATETIME_FORMAT": "Y-m-d H:i",
-        "EXACT_FORMAT": "Y-m-d H:i:s",
-    },
+    DateFormat.DAY_FIRST: _patterns("j M Y", "j M", "H:i", "H:i:s"),
+    DateFormat.MONTH_FIRST: _patterns("M j, Y", "M j", "g:i A", "g:i:s A"),
+    DateFormat.ISO: _patterns("Y-m-d", "m-d", "H:i", "H:i:s"),
 }
 
 

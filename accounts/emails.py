@@ -10,7 +10,6 @@ from django.utils.formats import date_format
 from accounts.date_display import DEFAULT_DISPLAY, use_date_display
 from accounts.models import Account, Invitation, User, WebhookEndpoint
 from accounts.names import is_plain_address, quoted_name
-from accounts.notifications import is_email_wanted
 from accounts.roles import ROLE_DESCRIPTIONS, Role
 from runtime.mail import outbox
 from runtime.mail.rendering import EmailRow, render_email
@@ -104,19 +103,14 @@ def queue_sign_in_email(
 
 @transaction.atomic
 def queue_email(
-    to: str,
-    template: str,
-    context: dict[str, Any],
-    *,
-    is_known: bool = False,
-    attachment: str = "",
+    to: str, template: str, context: dict[str, Any], *, is_known: bool = False, attachment: str = ""
 ) -> bool:
     """Return False if the recipient's limit dropped it, or the account has turned it off.
 
     It can turn it off if the context has the `event_type` that the email is about.
     """
     event_type = context.get("event_type")
-    if event_type and not is_email_wanted(context["account"], event_type):
+    if event_type and context["account"].muted_emails.filter(type=event_type.name).exists():
         return False
     kind = template.rpartition("/")[2]
     is_limited = template in RATE_LIMITED_TEMPLATES and not is_known

@@ -44,9 +44,7 @@ def get_engine() -> Engine:
     (read_staff_domains,) = staff_domains
     engine = Engine(
         resolver_class(
-            settings.DNS_RESOLVERS,
-            seconds=settings.DNS_TIMEOUT,
-            cache_size=settings.DNS_CACHE_SIZE,
+            settings.DNS_RESOLVERS, seconds=settings.DNS_TIMEOUT, cache_size=settings.DNS_CACHE_SIZE
         ),
         staff_domains=read_staff_domains,
         before_waiting=release_capacity,
@@ -63,8 +61,3 @@ def release_capacity() -> None:
     """Release the request's slot and connection while its thread waits for DNS."""
     concurrency_limit.leave()
     release_connection()
-
-
-def check_resolvers(seconds: float) -> bool:
-    """Return whether the resolvers reply and none forges replies."""
-    return get_engine().resolver.trust.check(seconds)

@@ -130,10 +130,7 @@ class WebhookForm(forms.Form):
         widget=forms.URLInput({"placeholder": "https://shop.example/webhooks"}),
     )
     description = forms.CharField(
-        required=False,
-        label="Description (optional)",
-        max_length=200,
-        validators=[validate_line],
+        required=False, label="Description (optional)", max_length=200, validators=[validate_line]
     )
     types = forms.MultipleChoiceField(required=False, choices=_type_choices)
 

@@ -12,11 +12,7 @@ class AccountClosed(Protocol):
     def __call__(self, *, account: Account, actor: User) -> None: ...
 
 
-class AccountReopened(Protocol):
-    def __call__(self, *, account: Account) -> None: ...
-
-
-class AccountErased(Protocol):
+class AccountChanged(Protocol):
     def __call__(self, *, account: Account) -> None: ...
 
 
@@ -37,8 +33,8 @@ class EmailConfirmed(Protocol):
 
 on_account_opened = Hook[AccountOpened]("ON_ACCOUNT_OPENED")
 on_account_closed = Hook[AccountClosed]("ON_ACCOUNT_CLOSED")
-on_account_reopened = Hook[AccountReopened]("ON_ACCOUNT_REOPENED")
-on_account_erased = Hook[AccountErased]("ON_ACCOUNT_ERASED")
+on_account_reopened = Hook[AccountChanged]("ON_ACCOUNT_REOPENED")
+on_account_erased = Hook[AccountChanged]("ON_ACCOUNT_ERASED")
 on_user_erased = Hook[UserErased]("ON_USER_ERASED")
 on_account_exported = Hook[AccountExported]("ON_ACCOUNT_EXPORTED")
 on_email_confirmed = Hook[EmailConfirmed]("ON_EMAIL_CONFIRMED")

@@ -1,6 +1,5 @@
 import math
 import time
-from collections.abc import Callable
 
 from django.conf import settings
 from django.contrib.auth import logout
@@ -12,16 +11,15 @@ from django.utils.cache import patch_cache_control
 from accounts.date_display import DateDisplay, DateFormat, find_zone, use_date_display
 from accounts.models import Membership, User
 from accounts.request import SiteRequest
+from runtime.http.request import Middleware
 from runtime.logging import formatters
-
-GetResponse = Callable[[SiteRequest], HttpResponse]
 
 CURRENT_ACCOUNT_SESSION_KEY = "account"
 # The browser's time zone, from static/js/page.js.
 TIME_ZONE_COOKIE = "timezone"
 
 
-class ConstantResponseTimeMiddleware:
+class ConstantResponseTimeMiddleware(Middleware):
     """Round up response times of sign-in pages, which would reveal who has an account."""
 
     VIEWS = {
@@ -30,9 +28,6 @@ class ConstantResponseTimeMiddleware:
         "account_reset_password",
         "account_email_verification_sent",
     }
-
-    def __init__(self, get_response: GetResponse) -> None:
-        self.get_response = get_response
 
     def __call__(self, request: SiteRequest) -> HttpResponse:
         started = time.monotonic()
@@ -52,10 +47,7 @@ def seconds_to_next_step(elapsed: float, step: float) -> float:
     return math.ceil(elapsed / step) * step - elapsed
 
 
-class CurrentAccountMiddleware:
-    def __init__(self, get_response: GetResponse) -> None:
-        self.get_response = get_response
-
+class CurrentAccountMiddleware(Middleware):
     def __call__(self, request: SiteRequest) -> HttpResponse:
         request.memberships = []
         request.membership = request.account = request.signed_in_user = None
@@ -85,11 +77,8 @@ class CurrentAccountMiddleware:
             formatters.current_account_id.set(request.account.public_id)
 
 
-class DateDisplayMiddleware:
+class DateDisplayMiddleware(Middleware):
     """Use the user's time zone and format. Staff pages stay in UTC."""
-
-    def __init__(self, get_response: GetResponse) -> None:
-        self.get_response = get_response
 
     def __call__(self, request: SiteRequest) -> HttpResponse:
         user = request.user

@@ -5,12 +5,8 @@ from collections.abc import Iterable
 from django.db import transaction
 
 from accounts import audit
-from accounts.events.types import EventType, types_by_name
+from accounts.events.types import types_by_name
 from accounts.models import Account, MutedEmail, User
-
-
-def is_email_wanted(account: Account, event_type: EventType) -> bool:
-    return not MutedEmail.objects.filter(account=account, type=event_type.name).exists()
 
 
 def wanted_types(account: Account) -> set[str]:

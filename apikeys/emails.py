@@ -41,7 +41,9 @@ def queue_key_limit_near(*, key: ApiKey, use: CreditUse) -> None:
 
 
 def queue_key_limit_reached(*, key: ApiKey, use: CreditUse) -> None:
-    _queue_limit("apikeys/mails/key_limit_reached", key, sentence=describe_use(use))
+    end = f"{use.resets_on:%B} {use.resets_on.day} (UTC)"
+    sentence = f"{use.amount}. Requests that cost credits are refused until {end}."
+    _queue_limit("apikeys/mails/key_limit_reached", key, sentence=sentence)
 
 
 def describe_access(key: ApiKey) -> str:
@@ -68,11 +70,6 @@ def describe_need(key: ApiKey) -> str:
     else:
         advice = "This key has never been used. If you need it, rotate it before then"
     return f"{advice}: both keys work while you update your servers."
-
-
-def describe_use(use: CreditUse) -> str:
-    reset = f"{use.resets_on:%B} {use.resets_on.day}"
-    return f"{use.amount}. Requests that cost credits are refused until {reset} (UTC)."
 
 
 def _queue_limit(template: str, key: ApiKey, **extra: object) -> None:

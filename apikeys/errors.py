@@ -10,17 +10,7 @@ from rest_framework.exceptions import APIException
 
 from apikeys.refusals import REFUSALS, ApiRefusal
 
-__all__ = [
-    "REFUSALS",
-    "SAMPLE_DETAILS",
-    "SAMPLE_PARAMS",
-    "ApiError",
-    "ApiRefusal",
-    "daily_limit_exceeded",
-    "limit_exceeded",
-    "unauthorized",
-    "unavailable",
-]
+__all__ = ["REFUSALS", "ApiError", "ApiRefusal"]
 
 REALM = 'Bearer realm="api"'
 
@@ -61,52 +51,6 @@ class ApiError(APIException):
         )
 
 
-SAMPLE_PARAMS = {
-    "missing_field": "email",
-    "invalid_field": "email",
-    "unknown_field": "emial",
-    "batch_larger_than_limit": "emails",
-    "confirmation_required": "column",
-    "idempotency_key_reused": "Idempotency-Key",
-    "mailbox_checks_unavailable": "check",
-    "max_credits_exceeded": "max_credits",
-}
-SAMPLE_DETAILS: dict[str, Mapping[str, object]] = {
-    "insufficient_scope": {"required": "lists:write"},
-    "batch_larger_than_limit": {"limit": 60},
-    "confirmation_required": {"rows": 1_000, "not_address": 980},
-    "invalid_state": {"state": "completed"},
-    "list_expired": {"expired_at": "2026-12-20T18:30:00.123Z"},
-    "list_too_large": {"limit": 10_000},
-    "part_conflict": {"part": 3},
-    "too_many_lists": {"limit": 20},
-    "too_many_webhooks": {"limit": 10},
-    "insufficient_credits": {"required": 1, "balance": 0, "top_up_url": "…", "upgrade_url": "…"},
-    "key_credit_limit_reached": {
-        "required": 1,
-        "limit": 5_000,
-        "used": 5_000,
-        "held": 0,
-        "remaining": 0,
-        "resets_at": "2026-12-01T00:00:00Z",
-        "key_url": "…",
-    },
-    "plan_limit_reached": {
-        "limit": 20,
-        "resets_at": "2026-11-21T00:00:00Z",
-        "upgrade_url": "…",
-    },
-    "max_credits_exceeded": {"required": 48_120, "max_credits": 40_000},
-    "rate_limit_exceeded": {
-        "limit": 60,
-        "window": 60,
-        "retry_after": 17,
-        "reset": 1_795_000_020,
-    },
-    "service_unavailable": {"retry_after": 5, "charged": False},
-}
-
-
 def unauthorized(code: str) -> ApiError:
     """Return a 401 with RFC 6750's challenge, which has an error only if a key was sent."""
     error = "" if code == "missing_api_key" else ', error="invalid_token"'
@@ -114,7 +58,6 @@ def unauthorized(code: str) -> ApiError:
 
 
 def daily_limit_exceeded(what: str, *, limit: int, ends: datetime) -> ApiError:
-    """Return a 429 for a limit per 24 hours."""
     return limit_exceeded(f"{what} in 24 hours", limit=limit, window=timedelta(days=1), ends=ends)
 
 

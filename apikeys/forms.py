@@ -114,7 +114,6 @@ class RotateKeyForm(OneTimeForm):
 
 
 def access_of(scopes: list[str] | None) -> dict[str, object]:
-    """Return the fields' values."""
     if scopes is None:
         return {"access": FULL}
     return {"access": VALIDATION if scopes == VALIDATION_ONLY else CUSTOM, "scopes": scopes}

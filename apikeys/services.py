@@ -165,7 +165,6 @@ def find_credit_use(keys: Sequence[ApiKey]) -> dict[int, CreditUse]:
 
 
 def send_expiry_notices() -> None:
-    """Email members about keys that expire soon. A daily job."""
     due = ApiKey.objects.active().filter(
         expires_at__lte=timezone.now() + EXPIRY_NOTICE, expiry_announced_at=None, replaced_by=None
     )
@@ -179,7 +178,6 @@ def send_expiry_notices() -> None:
 
 
 def record_expired_keys(*, is_stopping: Callable[[], bool]) -> None:
-    """Record the expiry of keys. A job of the background worker."""
     if not cache.add("expired-keys", True, timeout=20):
         return
     recorded = Event.objects.filter(
@@ -205,7 +203,6 @@ def erase_personal_data(*, account: Account) -> None:
 
 
 def export_keys(*, account: Account) -> dict[str, object]:
-    """Return the keys: ON_ACCOUNT_EXPORTED."""
     return {
         "api_keys": [
             {

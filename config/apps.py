@@ -5,6 +5,8 @@ from django.contrib.admin.apps import SimpleAdminConfig
 from django.contrib.admin.checks import check_admin_app, check_dependencies
 from django.core import checks
 
+from config.deploy_checks import check_connections, check_examples
+
 
 class StaffAdminConfig(SimpleAdminConfig):
     """Configure the admin. config/urls.py imports its modules: most commands don't need them."""
@@ -14,6 +16,8 @@ class StaffAdminConfig(SimpleAdminConfig):
     def ready(self) -> None:
         checks.register(check_dependencies, checks.Tags.admin)
         checks.register(_check_admin, checks.Tags.admin)
+        checks.register(check_examples, deploy=True)
+        checks.register(check_connections, deploy=True)
 
 
 def _check_admin(**options: Any) -> list[checks.CheckMessage]:

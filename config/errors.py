@@ -1,6 +1,5 @@
 import sqlite3
 import sys
-from collections.abc import Callable
 
 from django.conf import settings
 from django.core.exceptions import RequestDataTooBig
@@ -14,26 +13,21 @@ from config.server.form_limits import max_form_bytes
 from runtime.database.account_slots import AccountBusy
 from runtime.database.pool import connect_for_account
 from runtime.database.raw_sql import UNAVAILABLE
+from runtime.http.request import Middleware
 
 # A restart or failover takes seconds.
 RETRY_AFTER = 5
 
 
-class LargeFormMiddleware:
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
-        self.get_response = get_response
-
+class LargeFormMiddleware(Middleware):
     def __call__(self, request: HttpRequest) -> HttpResponse:
         if int(request.META.get("CONTENT_LENGTH") or 0) > max_form_bytes(request.path):
             raise RequestDataTooBig
         return self.get_response(request)
 
 
-class AccountSlotsMiddleware:
+class AccountSlotsMiddleware(Middleware):
     """Limit an account's pages to its share of the database connections."""
-
-    def __init__(self, get_response: Callable[[SiteRequest], HttpResponse]) -> None:
-        self.get_response = get_response
 
     def __call__(self, request: SiteRequest) -> HttpResponse:
         try:
@@ -69,54 +63,40 @@ def bad_request(request: HttpRequest, exception: Exception | None = None) -> Htt
 
 
 def permission_denied(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
-    return _render_error(
-        request,
-        403,
-        "Access denied",
-        str(exception or "") or "You don't have access to this page.",
-    )
+    sentence = str(exception or "") or "You don't have access to this page."
+    return _render_error(request, 403, "Access denied", sentence)
 
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
     request.refusal = "csrf_failed"  # type: ignore[attr-defined]
-    return _render_error(
-        request,
-        403,
-        "This form has expired",
+    sentence = (
         "It was open too long, or your browser blocks cookies, and nothing was changed. "
-        "Go back, copy what you entered, reload the page, and send the form again.",
+        "Go back, copy what you entered, reload the page, and send the form again."
     )
+    return _render_error(request, 403, "This form has expired", sentence)
 
 
 def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
-    return _render_error(
-        request,
-        404,
-        "Page not found",
+    sentence = (
         "Check the address for typos. The page may also have been removed, or belong to another "
-        "account.",
+        "account."
     )
+    return _render_error(request, 404, "Page not found", sentence)
 
 
 def too_many_attempts(request: HttpRequest) -> HttpResponse:
-    return _render_error(
-        request,
-        429,
-        "Too many attempts",
-        "We limit attempts on this page to protect accounts. Wait five minutes and try again.",
+    sentence = (
+        "We limit attempts on this page to protect accounts. Wait five minutes and try again."
     )
+    return _render_error(request, 429, "Too many attempts", sentence)
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
     # Django calls this inside `except`. sqlite3's error comes from runtime/cache/sqlite.py.
     if isinstance(sys.exc_info()[1], (*UNAVAILABLE, sqlite3.OperationalError)):
         return _unavailable(request)
-    return _render_error(
-        request,
-        500,
-        "Something went wrong",
-        "The error is on our side, and our logs have the details. Try again in a minute.",
-    )
+    sentence = "The error is on our side, and our logs have the details. Try again in a minute."
+    return _render_error(request, 500, "Something went wrong", sentence)
 
 
 def _unavailable(request: HttpRequest) -> HttpResponse:

@@ -13,7 +13,7 @@ from django.conf import settings
 from django.db import connection
 from django.http import HttpResponse
 
-from accounts.engine import check_resolvers
+from accounts.engine import get_engine
 from accounts.request import SiteRequest
 from apikeys.errors import ApiError
 from apikeys.rest.responses import ApiResponse, error_response
@@ -69,7 +69,7 @@ OPTIONAL = {
         counters_are_reachable, timeout=OTHER_WAIT_SECONDS, healthy_ttl=1, unhealthy_ttl=1
     ),
     "resolver": HealthCheckCache(
-        lambda: check_resolvers(RESOLVER_TIMEOUT),
+        lambda: get_engine().resolver.trust.check(RESOLVER_TIMEOUT),
         timeout=OTHER_WAIT_SECONDS,
         healthy_ttl=10,
         unhealthy_ttl=10,

@@ -62,6 +62,7 @@ ON_EVERY_DAY: list[str] = [
     "credits.orders.daily_jobs.cancel_old_orders",
     "credits.payments.sync_all_with_provider",
     "credits.plans.sign_up_credits.delete_old_places",
+    "credits.wallet.books.check_daily",
     "credits.wallet.totals.roll_up_days",
     "credits.wallet.totals.delete_old_hours",
     "lists.lifecycle.cancel_long_paused",
@@ -89,8 +90,12 @@ ON_WORKER_ROUND: list[str] = [
 QUEUE_MEASURES: list[str] = [
     "lists.processing.metrics.measure",
     "accounts.webhooks.metrics.measure",
+    "validation.partitions.measure",
     "validation.probes.metrics.measure",
 ]
+
+# Exactly one: what /readyz reports, for the status page.
+SERVICE_HEALTH: list[str] = ["config.health.check_health"]
 
 # --- The types of events, in the order of the docs ------------------------------------------------
 

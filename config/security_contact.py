@@ -22,6 +22,7 @@ def show_security_contact(request: HttpRequest) -> HttpResponse:
     lines = [
         f"Contact: mailto:{settings.SUPPORT_EMAIL}",
         f"Expires: {expires:%Y-%m-%dT%H:%M:%SZ}",
+        f"Policy: {settings.BASE_URL}/security/#report",
         "Preferred-Languages: en",
         f"Canonical: {settings.BASE_URL}{request.path}",
     ]

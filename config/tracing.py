@@ -1,9 +1,9 @@
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from django.http import HttpResponse
 
 from accounts.request import SiteRequest
+from runtime.http.request import Middleware
 from runtime.logging.access_log import METHODS
 from runtime.logging.routes import get_route
 from runtime.tracing import is_sampled, request_span
@@ -12,11 +12,8 @@ if TYPE_CHECKING:
     from opentelemetry.trace import Span
 
 
-class TracingMiddleware:
+class TracingMiddleware(Middleware):
     """Record a span per request, without ids of accounts and addresses."""
-
-    def __init__(self, get_response: Callable[[SiteRequest], HttpResponse]) -> None:
-        self.get_response = get_response
 
     def __call__(self, request: SiteRequest) -> HttpResponse:
         if not is_sampled():

@@ -5,19 +5,7 @@ from django.http import HttpRequest
 from accounts.models import Account
 from accounts.staff.model_admins.accounts import AccountAdmin
 from accounts.staff.read_only import ReadOnlyAdmin, ReadOnlyInline
-from credits.models import (
-    Hold,
-    LedgerEntry,
-    Order,
-    Pack,
-    Plan,
-    ProviderEvent,
-    StaffGrant,
-    Subscription,
-    UseDay,
-    UseHour,
-    Wallet,
-)
+from credits import models
 from credits.models.usage import COUNTS
 from credits.models.wallets import WalletQuerySet
 from credits.money import format_money
@@ -30,13 +18,13 @@ from credits.staff.search import ACCOUNT_SEARCH_FIELDS
 
 
 class WalletInline(ReadOnlyInline):
-    model = Wallet
+    model = models.Wallet
     fields = ("balance", "held", "debt", "low_balance_threshold", "usual_threshold")
     readonly_fields = fields
 
 
 class SubscriptionInline(ReadOnlyInline):
-    model = Subscription
+    model = models.Subscription
     fields = ("plan", "next_plan", "started_on", "covered_until", "topped_up_until")
     readonly_fields = fields
 
@@ -52,18 +40,18 @@ class LatestInline(ReadOnlyInline):
 
 
 class OrderInline(LatestInline):
-    model = Order
+    model = models.Order
     verbose_name_plural = "latest orders"
     fields = ("number", "description", "total", "state", "placed_at", "paid_at")
     readonly_fields = fields
 
     @admin.display
-    def total(self, order: Order) -> str:
+    def total(self, order: models.Order) -> str:
         return format_money(order.total_cents, order.currency)
 
 
 class LedgerInline(LatestInline):
-    model = LedgerEntry
+    model = models.LedgerEntry
     verbose_name_plural = "latest ledger entries"
     fields = ("at", "kind", "amount", "actor", "reason")
     readonly_fields = fields
@@ -77,13 +65,7 @@ class CustomerAdmin(StaffActionsAdmin[Account], AccountAdmin):
     list_display = ("name", "public_id", "state", "plan", "balance", "members", "created_at")
     list_filter = (*AccountAdmin.list_filter, "subscription__plan")
     list_select_related = ("wallet", "subscription__plan")
-    inlines = (
-        *AccountAdmin.inlines,
-        WalletInline,
-        SubscriptionInline,
-        OrderInline,
-        LedgerInline,
-    )
+    inlines = (*AccountAdmin.inlines, WalletInline, SubscriptionInline, OrderInline, LedgerInline)
     staff_actions = ACCOUNT_ACTIONS
     change_form_template = "admin/credits/customer.html"
 
@@ -96,7 +78,7 @@ class CustomerAdmin(StaffActionsAdmin[Account], AccountAdmin):
         return str(account.subscription.plan)
 
 
-@admin.register(LedgerEntry)
+@admin.register(models.LedgerEntry)
 class LedgerAdmin(ReadOnlyAdmin):
     list_display = ("at", "account", "kind", "amount", "actor", "reason")
     list_filter = ("kind", "at")
@@ -105,8 +87,8 @@ class LedgerAdmin(ReadOnlyAdmin):
     date_hierarchy = "at"
 
 
-@admin.register(StaffGrant)
-class StaffGrantAdmin(StaffActionsAdmin[StaffGrant], ReadOnlyAdmin):
+@admin.register(models.StaffGrant)
+class StaffGrantAdmin(StaffActionsAdmin[models.StaffGrant], ReadOnlyAdmin):
     list_display = ("requested_at", "account", "credits", "reason", "state", "requested_by")
     list_filter = ("state", "requested_at")
     list_select_related = ("account", "requested_by")
@@ -119,7 +101,7 @@ class StaffGrantAdmin(StaffActionsAdmin[StaffGrant], ReadOnlyAdmin):
     staff_actions = GRANT_ACTIONS
 
     @admin.display(ordering="amount")
-    def credits(self, grant: StaffGrant) -> str:
+    def credits(self, grant: models.StaffGrant) -> str:
         return f"{grant.amount:,}"
 
 
@@ -128,17 +110,19 @@ class LowBalanceFilter(admin.SimpleListFilter):
     parameter_name = "dry"
 
     def lookups(
-        self, request: HttpRequest, model_admin: admin.ModelAdmin[Wallet]
+        self, request: HttpRequest, model_admin: admin.ModelAdmin[models.Wallet]
     ) -> list[tuple[str, str]]:
         return [("week", "Runs out within a week, or at the threshold")]
 
-    def queryset(self, request: HttpRequest, queryset: QuerySet[Wallet]) -> QuerySet[Wallet]:
+    def queryset(
+        self, request: HttpRequest, queryset: QuerySet[models.Wallet]
+    ) -> QuerySet[models.Wallet]:
         if self.value() and isinstance(queryset, WalletQuerySet):
             return queryset.running_low(usage_window_start())
         return queryset
 
 
-@admin.register(Wallet)
+@admin.register(models.Wallet)
 class WalletAdmin(ReadOnlyAdmin):
     list_display = ("account", "balance", "held", "debt", "threshold")
     list_filter = (LowBalanceFilter,)
@@ -146,7 +130,7 @@ class WalletAdmin(ReadOnlyAdmin):
     search_fields = ACCOUNT_SEARCH_FIELDS
 
 
-@admin.register(Hold)
+@admin.register(models.Hold)
 class HoldAdmin(ReadOnlyAdmin):
     list_display = ("held_at", "account", "amount", "charged", "remaining", "reason", "ended_at")
     list_filter = ("is_canceled", "held_at")
@@ -155,7 +139,7 @@ class HoldAdmin(ReadOnlyAdmin):
     date_hierarchy = "held_at"
 
 
-@admin.register(Subscription)
+@admin.register(models.Subscription)
 class SubscriptionAdmin(ReadOnlyAdmin):
     list_display = ("account", "plan", "next_plan", "started_on", "covered_until")
     list_filter = ("plan", "covered_until")
@@ -169,23 +153,23 @@ class UsageAdmin(ReadOnlyAdmin):
     search_fields = ("account__name", "account__public_id", "key__public_id")
 
 
-@admin.register(UseHour)
+@admin.register(models.UseHour)
 class UsageHourAdmin(UsageAdmin):
     list_display = ("hour", "account", "key", "verdict", *COUNTS)
 
 
-@admin.register(UseDay)
+@admin.register(models.UseDay)
 class UsageDayAdmin(UsageAdmin):
     list_display = ("day", "account", "key", "verdict", *COUNTS)
 
 
-@admin.register(ProviderEvent)
+@admin.register(models.ProviderEvent)
 class ProviderEventAdmin(ReadOnlyAdmin):
     list_display = ("at", "kind", "event_id")
     list_filter = ("kind", "at")
     search_fields = ("event_id",)
 
 
-admin.site.register(Order, OrderAdmin)
-admin.site.register(Plan, PlanAdmin)
-admin.site.register(Pack, PackAdmin)
+admin.site.register(models.Order, OrderAdmin)
+admin.site.register(models.Plan, PlanAdmin)
+admin.site.register(models.Pack, PackAdmin)

@@ -39,18 +39,14 @@ def queue_refund(*, order: Order, cents: int, credits: int, plan: Plan | None) -
     context = {
         **_order_context(order),
         "amount": format_money(cents, order.currency),
-        "return": describe_return(order),
+        "return": "The money goes back to the card you paid with."
+        if order.was_paid_by_card
+        else "We'll return the money by bank transfer.",
         "deduction": describe_deduction(credits),
         "rows": _refund_rows(order, cents, credits),
         "plan": plan,
     }
     _queue("refund", order.account, context)
-
-
-def describe_return(order: Order) -> str:
-    if order.was_paid_by_card:
-        return "The money goes back to the card you paid with."
-    return "We'll return the money by bank transfer."
 
 
 def describe_deduction(credits: int) -> str:

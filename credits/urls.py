@@ -11,9 +11,7 @@ urlpatterns = [
     path("card/", automatic_payments.save_card, name="save-card"),
     path("card/remove/", automatic_payments.remove_card, name="remove-card"),
     path(
-        "automatic-top-up/",
-        automatic_payments.edit_automatic_top_up,
-        name="edit-automatic-top-up",
+        "automatic-top-up/", automatic_payments.edit_automatic_top_up, name="edit-automatic-top-up"
     ),
     path(
         "automatic-top-up/off/",

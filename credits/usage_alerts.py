@@ -34,7 +34,6 @@ ERRORS = [
 
 
 def send_due_alerts(*, is_stopping: Callable[[], bool]) -> None:
-    """Look for unusual usage of all accounts. A job of the background worker."""
     if cache.add("usage-alerts", True, timeout=INTERVAL_SECONDS):
         alert_unusual_spend()
         alert_unusual_errors()

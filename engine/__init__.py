@@ -24,13 +24,7 @@ from engine.domain_data import (
 )
 from engine.sandbox import SANDBOX_DOMAIN, sandbox_smtp, sandbox_word
 from engine.smtp.connect import Dialer, connect_directly, find_targets, probe_host
-from engine.smtp.finding import (
-    as_failed,
-    as_pending,
-    smtp_document,
-    with_mailbox,
-    without_answer,
-)
+from engine.smtp.finding import as_failed, as_pending, smtp_document, with_mailbox, without_answer
 from engine.smtp.mailbox import MailboxAnswer, control_name
 from engine.smtp.never_probed import hides_mailboxes
 from engine.smtp.probe import HostFacts, MailboxReply, Prober
@@ -44,11 +38,6 @@ from engine.syntax.errors import SYNTAX_MESSAGES
 from engine.syntax.parsing import AddressParts, SyntaxProblem, parse_address, to_unicode
 from engine.verdicts.decision import DomainInfo
 from engine.verdicts.finding import CHECKS, PENDING_SECONDS, Finding
-from engine.verdicts.reason_texts import (
-    MEANINGS,
-    Meaning,
-    explain_result,
-    reasons_by_verdict,
-)
+from engine.verdicts.reason_texts import MEANINGS, Meaning, explain_result, reasons_by_verdict
 from engine.verdicts.reasons import REASONS, VERDICT_BY_REASON, Verdict
 from engine.verdicts.score import MAX_SCORES, MIN_SCORES, WEIGHTS

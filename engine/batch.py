@@ -26,10 +26,7 @@ def _seconds_until(moment: float) -> float:
 
 
 def run_until(
-    ends_at: float,
-    look_up: Callable[[str], None],
-    domains: Collection[str],
-    share: LookupShare,
+    ends_at: float, look_up: Callable[[str], None], domains: Collection[str], share: LookupShare
 ) -> None:
     """Look up the domains in threads until the deadline, without waiting for the rest."""
 

@@ -78,7 +78,6 @@ def sandbox_word(email: str) -> str | None:
 
 
 def sandbox_smtp(reason: str) -> dict[str, Any]:
-    """Return the `smtp` of a mailbox check in the sandbox."""
     if reason not in _REPLIES:
         is_silent = reason in {"smtp_unreachable", "smtp_timeout"}
         skipped = None if is_silent else "decided"

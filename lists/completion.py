@@ -113,5 +113,4 @@ def end_list(address_list: AddressList, state: ListState, **changes: object) -> 
 
 
 def count_unknown(address_list: AddressList) -> int:
-    """Count unknown results outside the sandbox."""
     return address_list.chunks.aggregate(sum=Sum("unknown"))["sum"] or 0

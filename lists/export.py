@@ -10,6 +10,5 @@ _FIELDS = (
 
 
 def export_lists(*, account: Account) -> dict[str, object]:
-    """Export the lists without their rows. A hook."""
     lists = AddressList.objects.filter(account=account).order_by("created_at", "pk")
     return {"lists": list(lists.values(*_FIELDS))}

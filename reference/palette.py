@@ -15,6 +15,7 @@ from apikeys.crypto import contains_secret
 from reference.docs.pages import PAGES
 from validation.addresses import address_hash
 from validation.ids import BATCH_ID, normalize_result_id, result_created_at
+from validation.models import LogEntry
 from validation.request_log import search
 from validation.request_log.filters import REQUEST_ID
 
@@ -115,13 +116,14 @@ def find_entries(membership: Membership, query: str) -> list[tuple[str, list[Ent
 def _find_requests(account: Account, query: str) -> list[Entry]:
     """The URL has an address only as a hash."""
     url, result_id = reverse("validation:show-requests"), normalize_result_id(query)
+    rows = LogEntry.objects.retained_for(account)
     if "@" in query:
         url += f"?address={address_hash(query)}"
     elif BATCH_ID.fullmatch(result_id):
         url += f"?batch={result_id}"
     elif result_created_at(result_id) and (entry := search.find_result(account, result_id)):
         url = entry.get_absolute_url()
-    elif REQUEST_ID.fullmatch(query) and search.has_request(account, query):
+    elif REQUEST_ID.fullmatch(query) and rows.filter(request_id=query).exists():
         url += f"?request={query}"
     else:
         return []

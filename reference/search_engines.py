@@ -11,6 +11,9 @@ from reference.docs.pages import PAGES
 
 PUBLIC_PAGES = (
     "reference:show-landing",
+    "reference:find-domain",
+    "reference:show-status",
+    "reference:show-security",
     *(page.view_name for page in PAGES),
     "accounts:show-terms",
     "accounts:show-privacy",
@@ -18,14 +21,8 @@ PUBLIC_PAGES = (
 )
 # Below these paths, only PUBLIC_PAGES need no account or key.
 _PRIVATE_PATHS = (
-    "/accounts/",
-    "/admin/",
-    "/apikeys/",
-    "/credits/",
-    "/lists/",
-    "/reference/",
-    "/v1/",
-    "/validation/",
+    *("/accounts/", "/admin/", "/apikeys/", "/credits/", "/lists/"),
+    *("/reference/", "/v1/", "/validation/"),
 )
 
 

@@ -12,10 +12,7 @@ _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 # Numbers and phone numbers. Without a name or a call, no formula can do harm.
 _NUMBER = re.compile(r"[-+\d .,()/%$€£]*(( ?x|ext\.?) ?\d+|\de[-+]?\d+)?", re.IGNORECASE)
 # A program (DDE), or a function that reaches out of the file.
-_CALL = re.compile(
-    r"\|.*!|\b(hyperlink|webservice|import\w+|image|rtd|dde\w*) *\(",
-    re.IGNORECASE,
-)
+_CALL = re.compile(r"\|.*!|\b(hyperlink|webservice|import\w+|image|rtd|dde\w*) *\(", re.IGNORECASE)
 
 Row = list[str | int]
 

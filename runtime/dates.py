@@ -1,5 +1,7 @@
 from datetime import UTC, date, datetime, time, timedelta
 
+from django.utils import timezone
+
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 _MAX_DIGITS = 17
@@ -17,6 +19,10 @@ def from_microseconds(text: str) -> datetime | None:
 
 def midnight(day: date) -> datetime:
     return datetime.combine(day, time.min, UTC)
+
+
+def seconds_since(moment: datetime | None) -> float:
+    return max(0.0, (timezone.now() - moment).total_seconds()) if moment else 0.0
 
 
 def days_lookup(field: str, since: date | None, until: date | None) -> dict[str, datetime]:

@@ -10,12 +10,7 @@ class HealthCheckCache:
     """Run a check in a thread and cache its result. After `timeout` seconds it is unhealthy."""
 
     def __init__(
-        self,
-        check: Callable[[], bool],
-        *,
-        timeout: float,
-        healthy_ttl: float,
-        unhealthy_ttl: float,
+        self, check: Callable[[], bool], *, timeout: float, healthy_ttl: float, unhealthy_ttl: float
     ) -> None:
         self._check = check
         self._timeout = timeout

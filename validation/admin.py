@@ -41,11 +41,7 @@ class ListedDomainAdmin(admin.ModelAdmin[ListedDomain]):
     search_fields = ("domain", "reason")
 
     def save_model(
-        self,
-        request: HttpRequest,
-        obj: ListedDomain,
-        form: ModelForm[ListedDomain],
-        change: bool,
+        self, request: HttpRequest, obj: ListedDomain, form: ModelForm[ListedDomain], change: bool
     ) -> None:
         super().save_model(request, obj, form, change)
         staff = staff_request(request)

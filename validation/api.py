@@ -5,12 +5,7 @@ from drf_spectacular.utils import OpenApiParameter
 
 from apikeys.errors import REFUSALS, ApiError
 from apikeys.request import ApiRequest
-from apikeys.rest.request_body import (
-    invalid_field,
-    read_object,
-    read_string,
-    refuse_unknown_fields,
-)
+from apikeys.rest.request_body import invalid_field, read_object, read_string, refuse_unknown_fields
 from apikeys.rest.responses import ApiResponse
 from apikeys.rest.schema import describe, named_example
 from apikeys.rest.view import ApiView
@@ -130,10 +125,7 @@ class ValidateView(ValidationView):
 
     def load_replay(self, idempotency_key: str) -> ValidationResponse | None:
         return services.find_replay(
-            caller=self.caller,
-            idempotency_key=idempotency_key,
-            email=self.email,
-            check=self.check,
+            caller=self.caller, idempotency_key=idempotency_key, email=self.email, check=self.check
         )
 
     @describe(
@@ -196,10 +188,7 @@ def refuse_unavailable(check: str | None) -> None:
 
 
 def validation_response(response: ValidationResponse) -> ApiResponse:
-    headers = {
-        "X-Credits-Cost": str(response.cost),
-        "X-Credits-Remaining": str(response.balance),
-    }
+    headers = {"X-Credits-Cost": str(response.cost), "X-Credits-Remaining": str(response.balance)}
     if response.replayed:
         headers["Idempotent-Replayed"] = "true"
     return ApiResponse(response.body, headers=headers)

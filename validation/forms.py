@@ -10,6 +10,8 @@ from accounts.engine import get_engine
 from accounts.models import Account
 from validation.models import ListedDomain, UnprobedDomain
 
+INVALID_DOMAIN = "Enter a valid domain, such as shop.com."
+
 
 class AddressForm(forms.Form):
     """Accepts any text, as the API does: an invalid address is a result."""
@@ -74,7 +76,9 @@ def clean_domain(typed: str) -> str:
             typed.strip().rpartition("@")[2].strip("."), uts46=True, std3_rules=True
         ).decode()
     except idna.IDNAError as error:
-        raise ValidationError("Enter a valid domain, such as shop.com.") from error
+        raise ValidationError(INVALID_DOMAIN) from error
+    if domain.rpartition(".")[2].isdecimal():
+        raise ValidationError(INVALID_DOMAIN)
     if get_engine().domain_data.registrable_domain(domain) is None:
         raise ValidationError(
             f"{domain} is a public suffix with many owners. Enter a domain below it."

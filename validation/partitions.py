@@ -5,9 +5,15 @@ import logging
 from django.db import IntegrityError, OperationalError
 
 from runtime.database.partitions import PartitionedTable
+from runtime.metrics.client import LatestGauge
 from validation.models import LogEntry, StoredResult
 
 logger = logging.getLogger(__name__)
+
+in_default = LatestGauge(
+    "emailvalidation_default_partitions_used",
+    "Tables with rows of days that have no partition, which must be moved by hand.",
+)
 
 LOG = PartitionedTable(LogEntry)
 RESULTS = PartitionedTable(StoredResult)
@@ -19,6 +25,10 @@ def create_log_partitions() -> None:
 
 def create_result_partitions() -> None:
     RESULTS.create_partitions()
+
+
+def measure() -> None:
+    in_default.set(sum(table.has_rows_of_missing_days() for table in (LOG, RESULTS)))
 
 
 def create_after_migrations(**signal: object) -> None:

@@ -111,10 +111,7 @@ def send(
             count_refusal(account.pk, None, error.code)
     else:
         status, body = 200, response.body
-        extra = {
-            "X-Credits-Cost": str(response.cost),
-            "X-Credits-Remaining": str(response.balance),
-        }
+        extra = {"X-Credits-Cost": str(response.cost), "X-Credits-Remaining": str(response.balance)}
         # The page shows this balance, which was loaded before the charge.
         account.wallet.balance = response.balance
     headers = {

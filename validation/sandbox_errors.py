@@ -1,6 +1,6 @@
 """Raise the error that `<error code>@sandbox.test` selects."""
 
-from apikeys.errors import REFUSALS, SAMPLE_PARAMS, ApiError, unauthorized, unavailable
+from apikeys.errors import REFUSALS, ApiError, unauthorized, unavailable
 from apikeys.throttling.limits import BucketState
 from apikeys.throttling.throttles import rate_limit_exceeded
 from credits.models import Wallet
@@ -21,7 +21,7 @@ def _build_error(code: str, usage: BucketState | None) -> ApiError:
         "service_unavailable": unavailable(),
         "method_not_allowed": ApiError(code, headers={"Allow": "POST"}),
     }
-    error = errors.get(code) or ApiError(code, param=SAMPLE_PARAMS.get(code))
+    error = errors.get(code) or ApiError(code, param=REFUSALS[code].param)
     if REFUSALS[code].status == 401:
         error = unauthorized(code)
     elif code == "rate_limit_exceeded" and usage is not None:

@@ -9,14 +9,7 @@ from django.conf import settings
 from accounts.engine import get_engine
 from credits.wallet.charges import InsufficientCredits, get_balance
 from credits.wallet.key_limits import KeyCreditLimitReached
-from engine import (
-    Finding,
-    LookupShare,
-    as_pending,
-    sandbox_smtp,
-    sandbox_word,
-    without_answer,
-)
+from engine import Finding, LookupShare, as_pending, sandbox_smtp, sandbox_word, without_answer
 from runtime.database.raw_sql import UNAVAILABLE, OutcomeUnknown, times_unavailable
 from validation.account_domains import matching
 from validation.charging import lost_charges

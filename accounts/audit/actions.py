@@ -1,29 +1,18 @@
-from dataclasses import dataclass
-from enum import StrEnum
+from django.db.models import TextChoices
 
 
-class ActionGroup(StrEnum):
-    SECURITY = "security"
-    KEYS = "keys"
-    WEBHOOKS = "webhooks"
-    TEAM = "team"
-    BILLING = "billing"
-    ACCOUNT = "account"
+class ActionGroup(TextChoices):
+    SECURITY = "security", "Sign-in and security"
+    KEYS = "keys", "API keys"
+    WEBHOOKS = "webhooks", "Webhooks"
+    TEAM = "team", "Team"
+    BILLING = "billing", "Billing"
+    ACCOUNT = "account", "Account and data"
     # These concern no account, so customers never see them.
-    SERVICE = "service"
+    SERVICE = "service", "Service"
 
 
-GROUPS: dict[ActionGroup, str] = {
-    ActionGroup.SECURITY: "Sign-in and security",
-    ActionGroup.KEYS: "API keys",
-    ActionGroup.WEBHOOKS: "Webhooks",
-    ActionGroup.TEAM: "Team",
-    ActionGroup.BILLING: "Billing",
-    ActionGroup.ACCOUNT: "Account and data",
-    ActionGroup.SERVICE: "Service",
-}
-
-_LABELS: dict[ActionGroup, dict[str, str]] = {
+LABELS_BY_GROUP: dict[str, dict[str, str]] = {
     ActionGroup.SECURITY: {
         "user.signed_in": "Signed in",
         "user.signed_out": "Signed out",
@@ -143,30 +132,11 @@ _LABELS: dict[ActionGroup, dict[str, str]] = {
         "grant.confirmed": "Confirmed a credit grant",
         "grant.rejected": "Rejected a credit grant",
         "grant.withdrawn": "Withdrew a credit grant",
+        "incident.published": "Published an incident",
+        "incident.changed": "Changed an incident",
         "mail.sent_again": "Resent emails",
     },
 }
 
 
-@dataclass(frozen=True)
-class AuditAction:
-    code: str
-    label: str
-    group: ActionGroup
-
-
-ACTIONS: dict[str, AuditAction] = {
-    code: AuditAction(code, label, group)
-    for group, labels in _LABELS.items()
-    for code, label in labels.items()
-}
-
-
-def action_label(code: str) -> str:
-    """Return the label, or the code of an action that no longer exists."""
-    action = ACTIONS.get(code)
-    return action.label if action else code
-
-
-def codes_in(group: ActionGroup) -> list[str]:
-    return list(_LABELS[group])
+LABELS = {code: label for labels in LABELS_BY_GROUP.values() for code, label in labels.items()}

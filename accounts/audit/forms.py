@@ -5,7 +5,7 @@ from django import forms
 from django.core.exceptions import ValidationError
 from django.db.models import Q
 
-from accounts.audit.actions import ACTIONS, GROUPS, ActionGroup, codes_in
+from accounts.audit.actions import LABELS, LABELS_BY_GROUP, ActionGroup
 from accounts.audit.models import SUPPORT, SYSTEM, UNKNOWN_ACTOR
 from accounts.audit.queries import AuditQuery
 from runtime.http.query_form import DayField, QueryForm
@@ -20,19 +20,10 @@ NON_MEMBERS: dict[str, tuple[str, Q]] = {
 }
 FORMER_MEMBER = "left"
 
-_LABELS: dict[str, str] = {
-    **{group.value: label for group, label in GROUPS.items()},
-    **{action.code: action.label for action in ACTIONS.values()},
-}
-
-
 _ACTION_CHOICES = [
     (
-        GROUPS[group],
-        [
-            (group.value, f"{GROUPS[group]}: all"),
-            *((code, _LABELS[code]) for code in codes_in(group)),
-        ],
+        group.label,
+        [(group.value, f"{group.label}: all"), *LABELS_BY_GROUP[group].items()],
     )
     for group in ActionGroup
     if group != ActionGroup.SERVICE
@@ -65,19 +56,15 @@ class AuditFilter(QueryForm):
     @property
     def audit_query(self) -> AuditQuery:
         data = self.cleaned_data
-        what = data["what"]
-        actions = codes_in(ActionGroup(what)) if what in GROUPS else [what] if what else []
-        return AuditQuery(
-            who=self._actor_condition(data["who"]),
-            actions=tuple(actions),
-            since=data["since"],
-            until=data["until"],
-        )
+        who, what = self._actor_condition(data["who"]), data["what"]
+        actions = Q(action__in=LABELS_BY_GROUP.get(what, [what])) if what else None
+        conditions = [condition for condition in (actions, who) if condition]
+        return AuditQuery(conditions, data["since"], data["until"])
 
     @property
     def description(self) -> str:
         """Describe the filter, for an export's entry: `What: API keys`."""
-        labels = {**_LABELS, **dict(self.actors)}
+        labels = {**dict(ActionGroup.choices), **LABELS, **dict(self.actors)}
         filters = (
             f"{self[name].label}: {labels.get(value, value)}" for name, value in self.params.items()
         )

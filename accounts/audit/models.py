@@ -4,7 +4,7 @@ from django.conf import settings
 from django.db import models
 from django.utils import timezone
 
-from accounts.audit.actions import action_label
+from accounts.audit.actions import LABELS
 
 SYSTEM = "system"
 UNKNOWN_ACTOR = "unknown"
@@ -40,7 +40,8 @@ class AuditEntry(models.Model):
 
     @property
     def action_label(self) -> str:
-        return action_label(self.action)
+        """Return the label, or the code of an action that no longer exists."""
+        return LABELS.get(self.action, self.action)
 
     @property
     def who(self) -> str:

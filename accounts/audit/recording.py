@@ -31,11 +31,7 @@ def record(
 
 
 def record_for_user(
-    user: "User",
-    actor: "User | None",
-    action: str,
-    target: str = "",
-    ip: str | None = None,
+    user: "User", actor: "User | None", action: str, target: str = "", ip: str | None = None
 ) -> None:
     for account in audited_accounts(user):
         record(account, actor, action, target, ip)

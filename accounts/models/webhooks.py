@@ -85,7 +85,7 @@ class WebhookEndpoint(LeasedRow):
         constraints = [
             models.UniqueConstraint(
                 fields=["account", "form_token"], name="one_endpoint_for_a_form"
-            ),
+            )
         ]
         ordering = ["created_at", "pk"]
 

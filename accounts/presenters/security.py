@@ -44,11 +44,7 @@ def second_factor_rows(*, passkeys_work: bool) -> list[SecurityRow]:
 
 def security_rows(state: SignInState) -> list[SecurityRow]:
     passkeys = SecurityRow(
-        "Passkeys",
-        PASSKEY_TEXT,
-        "Manage",
-        reverse("mfa_list_webauthn"),
-        Badge(str(state.passkeys)),
+        "Passkeys", PASSKEY_TEXT, "Manage", reverse("mfa_list_webauthn"), Badge(str(state.passkeys))
     )
     sessions = SecurityRow(
         "Sessions",

@@ -2,7 +2,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from functools import wraps
-from typing import TYPE_CHECKING, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from django.db.models import Model
 from django.urls import reverse
@@ -45,14 +45,6 @@ class Cell:
     @property
     def is_long(self) -> bool:
         return self.is_text and len(str(self.value)) > 32
-
-    @property
-    def is_datetime(self) -> bool:
-        return isinstance(self.value, datetime)
-
-    @property
-    def is_date(self) -> bool:
-        return isinstance(self.value, date) and not self.is_datetime
 
 
 @dataclass(frozen=True)
@@ -132,6 +124,11 @@ def account_admin_list_url(model: type[Model], account: "Account") -> str:
 
 def admin_link(row: Model, text: str = "") -> Link:
     return Link(text or str(row), admin_url(row))
+
+
+def account_hit(row: Any, text: str, description: str) -> Hit:
+    """Return what was found by its id."""
+    return Hit(admin_link(row, text), description, [admin_link(row.account)], is_exact=True)
 
 
 def link_cell(row: Model, text: str = "") -> Cell:

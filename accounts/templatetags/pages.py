@@ -14,13 +14,14 @@ from accounts.audit.queries import suspension_reason
 from accounts.authentication.browsers import describe_browser
 from accounts.authentication.second_factor.factors import has_second_factor
 from accounts.date_display import PATTERNS, DateFormat, current_zone, date_format, exact_time
-from accounts.models import User
 from accounts.names import format_for_email, quoted_name
 from accounts.roles import TeamPermission
 
 register = template.Library()
 register.filter("in_email", format_for_email)
 register.filter(quoted_name)
+register.filter("browser", describe_browser)
+register.filter(has_second_factor)
 register.filter(exact_time)
 register.simple_tag(suspension_reason)
 
@@ -79,11 +80,6 @@ def ticks(text: str) -> SafeString:
     return format_html_join("", "<{0}>{1}</{0}>", elements)
 
 
-@register.filter(name="has_second_factor")
-def user_has_second_factor(user: User) -> bool:
-    return has_second_factor(user)
-
-
 @register.filter
 def message_icon(level: str) -> str:
     return {"success": "circle-check", "info": "info"}.get(level, "triangle-alert")
@@ -98,11 +94,6 @@ def message_role(level: str) -> str:
 @register.filter
 def split(text: str) -> list[str]:
     return text.split()
-
-
-@register.filter
-def browser(user_agent: str) -> str:
-    return describe_browser(user_agent)
 
 
 @register.simple_tag(takes_context=True)

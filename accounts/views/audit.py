@@ -16,8 +16,7 @@ from runtime.database.pagination import Cursor
 
 PAGE = "accounts:show-audit-log"
 NO_ENTRY_YET = EmptyState(
-    "No entries yet.",
-    "Sign-ins and changes of keys, team, billing, and settings will appear here.",
+    "No entries yet.", "Sign-ins and changes of keys, team, billing, and settings will appear here."
 )
 
 

@@ -25,6 +25,7 @@ def show_legal_page(request: HttpRequest, template: str) -> HttpResponse:
         "to_fill_in": settings.MISSING_LEGAL_SETTINGS,
         "subprocessors": settings.SUBPROCESSORS,
         "takes_cards": bool(settings.STRIPE_SECRET_KEY),
+        "checks_mailboxes": settings.PROBE_MAILBOX_CHECKS,
         "log_days": settings.LOG_RETENTION_DAYS,
         "result_hours": settings.RESULT_RETENTION_HOURS,
         "list_days": settings.LIST_RETENTION_DAYS,

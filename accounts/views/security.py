@@ -8,11 +8,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_safe
 
 from accounts.models import User
-from accounts.presenters.security import (
-    SignInState,
-    second_factor_rows,
-    security_rows,
-)
+from accounts.presenters.security import SignInState, second_factor_rows, security_rows
 from accounts.request import SiteRequest
 from runtime.http.client_ip import is_address
 

@@ -9,10 +9,7 @@ from accounts.authentication.second_factor.requirement import change_requirement
 from accounts.forms import InviteForm, RoleForm
 from accounts.models import Membership, User
 from accounts.permissions import require_permission
-from accounts.presenters.team import (
-    factor_setting,
-    member_rows,
-)
+from accounts.presenters.team import factor_setting, member_rows
 from accounts.request import AccountRequest
 from accounts.roles import ROLE_DESCRIPTIONS, Role, TeamPermission, roles_assignable_by
 

@@ -54,7 +54,10 @@ def store_outcome(delivery: Delivery, outcome: Outcome, *, was_failing: bool) ->
         if tries > len(DELAYS):
             _update(current, tries=tries, state=DeliveryState.FAILED, next_attempt_at=None)
         else:
-            _update(current, tries=tries, next_attempt_at=_next_attempt_at(tries, outcome))
+            factor = random.uniform(1 - JITTER, 1 + JITTER)  # noqa: S311 - not a secret
+            scheduled = timezone.now() + DELAYS[tries - 1] * factor
+            at = max(scheduled, _asked_to_wait_until(outcome) or scheduled)
+            _update(current, tries=tries, next_attempt_at=at)
     if endpoint.is_enabled:
         has_failed_long = endpoint.failing_since <= timezone.now() - FAILING_PERIOD
         if outcome.status == GONE:
@@ -80,12 +83,6 @@ def _add_attempt(delivery: Delivery, outcome: Outcome) -> None:
         error=outcome.error,
         response=outcome.response,
     )
-
-
-def _next_attempt_at(tries: int, outcome: Outcome) -> datetime:
-    delay = DELAYS[tries - 1] * random.uniform(1 - JITTER, 1 + JITTER)  # noqa: S311 - not a secret
-    scheduled = timezone.now() + delay
-    return max(scheduled, _asked_to_wait_until(outcome) or scheduled)
 
 
 def _asked_to_wait_until(outcome: Outcome) -> datetime | None:

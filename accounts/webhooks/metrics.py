@@ -1,9 +1,9 @@
-from django.db.models import Count, Min
-from django.utils import timezone
+from django.db.models import Min
 
 from accounts.models import Delivery, Event
 from accounts.models.webhooks import DeliveryState
 from accounts.webhooks.sending import ERRORS
+from runtime.dates import seconds_since
 from runtime.metrics.client import Counter, LatestGauge, initialize
 
 attempts = Counter(
@@ -28,10 +28,14 @@ unnumbered = LatestGauge(
 
 
 def measure() -> None:
-    deliveries, now = Delivery.objects.filter(state=DeliveryState.WAITING), timezone.now()
-    waiting.set(deliveries.aggregate(count=Count("pk"))["count"])
+    waiting.set(Delivery.objects.filter(state=DeliveryState.WAITING).count())
+    overdue.set(overdue_seconds())
+    unseen = Event.objects.unnumbered().order_by().aggregate(at=Min("created_at"))["at"]
+    unnumbered.set(seconds_since(unseen))
+
+
+def overdue_seconds() -> float:
+    deliveries = Delivery.objects.filter(state=DeliveryState.WAITING)
     healthy = deliveries.filter(endpoint__failing_since=None, endpoint__disabled_at=None)
     due = healthy.filter(endpoint__account__closed_at=None).aggregate(at=Min("next_attempt_at"))
-    unseen = Event.objects.unnumbered().order_by().aggregate(at=Min("created_at"))
-    for gauge, since in ((overdue, due["at"]), (unnumbered, unseen["at"])):
-        gauge.set(max(0.0, (now - since).total_seconds()) if since else 0)
+    return seconds_since(due["at"])

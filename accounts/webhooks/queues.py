@@ -74,7 +74,6 @@ class Queues:
             self._outcomes.peek(timeout=seconds)
 
     def step(self, *, is_stopping: bool) -> bool:
-        """Return whether there was work."""
         has_worked = self._store_outcomes()
         if not is_stopping:
             has_worked |= number_events() > 0
@@ -108,6 +107,9 @@ class Queues:
             turn.in_progress.discard(delivery.pk)
             turn.record(outcome)
             attempts.labels(outcome.error or "delivered").inc()
+            facts = {"status": outcome.status, "duration_ms": outcome.duration_ms}
+            result = outcome.error or "delivered"
+            logger.info("Delivery %s: %s", delivery.public_id, result, extra=facts)
             has_worked = True
         return has_worked
 

@@ -20,12 +20,7 @@ from accounts.models import (
     WebhookEndpoint,
 )
 from accounts.webhooks import keys
-from accounts.webhooks.targets import (
-    RefusedTarget,
-    TargetUnknown,
-    TargetUnresolved,
-    resolve,
-)
+from accounts.webhooks.targets import RefusedTarget, TargetUnknown, TargetUnresolved, resolve
 
 MAX_WEBHOOKS = 10
 # Of an account. A URL can lead to a server of others, which these requests must not flood.

@@ -2,7 +2,6 @@ import sys
 
 import orjson
 from django.http import Http404
-from drf_spectacular.utils import OpenApiParameter
 
 from accounts.models import Event
 from accounts.models.events import EventQuerySet
@@ -11,16 +10,10 @@ from apikeys.events import serializers
 from apikeys.request import ApiRequest
 from apikeys.rest.request_body import invalid_field
 from apikeys.rest.responses import ApiResponse, json_response
-from apikeys.rest.schema import describe, named_example
+from apikeys.rest.schema import describe, id_parameter
 from apikeys.rest.view import ApiView
 
-EVENT_ID = OpenApiParameter(
-    "event_id",
-    {"type": "string", "pattern": "^evt_[A-Za-z0-9]{20}$"},
-    OpenApiParameter.PATH,
-    description="ID of the event",
-    examples=[named_example("An event", serializers.EVENT_ID_EXAMPLE)],
-)
+EVENT_ID = id_parameter("event", serializers.EVENT_ID_EXAMPLE)
 UNKNOWN_CURSOR = (
     f"Your account has no event with this ID. Events are kept for {EVENT_RETENTION.days} days: "
     "send an empty `after` to start with the oldest."
@@ -76,13 +69,11 @@ class EventsView(ApiView):
 class OneEventView(ApiView):
     body: str
 
-    def check_method(self) -> None:
-        """Find the event first: a 404 precedes a 405."""
+    def find_object(self) -> None:
         event = find_event(self.request, self.kwargs["event_id"])
         if event is None:
             raise Http404
         self.body = event.body
-        super().check_method()
 
     @describe(
         "show-event",

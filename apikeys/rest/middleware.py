@@ -13,12 +13,7 @@ from apikeys.errors import REFUSALS, ApiError, unavailable
 from apikeys.models import count_refusal
 from apikeys.request import ApiCall, ApiHttpRequest
 from apikeys.rest.paths import is_api_path
-from apikeys.rest.responses import (
-    ApiResponse,
-    error_response,
-    hsts_header,
-    rate_limit_headers,
-)
+from apikeys.rest.responses import ApiResponse, error_response, hsts_header, rate_limit_headers
 from apikeys.throttling import limits
 from runtime.database.raw_sql import UNAVAILABLE, OutcomeUnknown, times_unavailable
 from runtime.logging.access_log import AccessLog, add_record_of

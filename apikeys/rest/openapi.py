@@ -5,7 +5,6 @@ Node = dict[str, Any]
 
 
 def find_success(operation: Node) -> tuple[str, Node]:
-    """Return the status and the response of a request that succeeds."""
     responses: Node = operation["responses"]
     return next(item for item in responses.items() if is_success(item[0]))
 

@@ -98,11 +98,7 @@ def _describing_operations(document: Node) -> dict[str, str]:
 
 
 def _operation(
-    method: str,
-    path: str,
-    operation: Node,
-    components: Node,
-    described: dict[str, str],
+    method: str, path: str, operation: Node, components: Node, described: dict[str, str]
 ) -> OperationSection:
     schemas = components["schemas"]
     body = operation.get("requestBody", {"content": {}})["content"].get("application/json", {})

@@ -17,7 +17,7 @@ from drf_spectacular.utils import (
     extend_schema,
 )
 
-from apikeys.errors import REFUSALS, SAMPLE_DETAILS, SAMPLE_PARAMS, ApiError
+from apikeys.errors import REFUSALS, ApiError
 from apikeys.rest.openapi import Node, is_success
 from apikeys.rest.serializers import ApiSerializer, ErrorSerializer
 
@@ -37,6 +37,18 @@ Responses = dict[int | tuple[int, str], OpenApiResponse]
 
 def named_example(title: str, value: object) -> OpenApiExample:
     return OpenApiExample(slugify(title).replace("-", "_"), value, summary=title)
+
+
+def id_parameter(name: str, example: str) -> OpenApiParameter:
+    """Describe an object's id in the path. Its prefix is the example's."""
+    article = "An" if name[0] in "aeiou" else "A"
+    return OpenApiParameter(
+        f"{name}_id",
+        {"type": "string", "pattern": f"^{example[:4]}[A-Za-z0-9]{{20}}$"},
+        OpenApiParameter.PATH,
+        description=f"ID of the {name}",
+        examples=[named_example(f"{article} {name}", example)],
+    )
 
 
 def describe(
@@ -160,7 +172,8 @@ def _query_parameters(serializer: type[ApiSerializer]) -> Iterator[OpenApiParame
 # The examples would take half a megabyte of each web worker.
 @cache
 def _error_example(code: str) -> OpenApiExample:
-    error = ApiError(code, param=SAMPLE_PARAMS.get(code), details=SAMPLE_DETAILS.get(code, {}))
+    refusal = REFUSALS[code]
+    error = ApiError(code, param=refusal.param, details=refusal.details)
     return named_example(code, orjson.loads(error.body(EXAMPLE_ID)))
 
 

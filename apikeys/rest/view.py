@@ -66,6 +66,7 @@ class ApiView(APIView):
         call.key.record_use(call.ip)
         if self.uses_account_slots:
             self.take_connection()
+        self.find_object()
         self.check_method()
         if self.returns_json and not accepts_json(request.META.get("HTTP_ACCEPT", "")):
             raise ApiError("not_acceptable")
@@ -101,6 +102,9 @@ class ApiView(APIView):
             message = "Too many requests of your account are in progress. Nothing was charged."
             details = {"retry_after": 1, "charged": False}
             raise ApiError("service_unavailable", message, details=details) from None
+
+    def find_object(self) -> None:
+        """Find what the path names. A 404 precedes a 405."""
 
     def check_method(self) -> None:
         methods = self.allowed_methods

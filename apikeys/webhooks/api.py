@@ -3,7 +3,6 @@ from functools import partial
 from typing import Any
 
 from django.http import Http404
-from drf_spectacular.utils import OpenApiParameter
 from rest_framework.response import Response
 
 from accounts.models import Account, Delivery, WebhookEndpoint
@@ -13,7 +12,7 @@ from apikeys.errors import ApiError, limit_exceeded, unauthorized
 from apikeys.request import ApiRequest
 from apikeys.rest.request_body import invalid_field, read_object, refuse_unknown_fields
 from apikeys.rest.responses import ApiResponse, json_response
-from apikeys.rest.schema import BODY_ERRORS, describe, named_example
+from apikeys.rest.schema import BODY_ERRORS, describe, id_parameter
 from apikeys.rest.serializers import ApiSerializer
 from apikeys.rest.view import ApiView
 from apikeys.webhooks import serializers
@@ -22,19 +21,8 @@ from runtime.json_text import render_json
 
 _ACTION_ERRORS = (*BODY_ERRORS, "invalid_state")
 
-WEBHOOK_ID, DELIVERY_ID = (
-    OpenApiParameter(
-        f"{name}_id",
-        {"type": "string", "pattern": f"^{example[:4]}[A-Za-z0-9]{{20}}$"},
-        OpenApiParameter.PATH,
-        description=f"ID of the {name}",
-        examples=[named_example(f"A {name}", example)],
-    )
-    for name, example in (
-        ("webhook", serializers.WEBHOOK_ID_EXAMPLE),
-        ("delivery", serializers.DELIVERY_ID_EXAMPLE),
-    )
-)
+WEBHOOK_ID = id_parameter("webhook", serializers.WEBHOOK_ID_EXAMPLE)
+DELIVERY_ID = id_parameter("delivery", serializers.DELIVERY_ID_EXAMPLE)
 describe_webhook = partial(
     describe, tag="Webhooks", scope="webhooks:write", parameters=[WEBHOOK_ID]
 )
@@ -55,12 +43,10 @@ class WebhooksApiView(ApiView):
     def actor(self) -> Actor:
         return Actor.of_call(self.request.call)
 
-    def check_method(self) -> None:
-        """Find the webhook first: a 404 precedes a 405."""
+    def find_object(self) -> None:
         if "webhook_id" in self.kwargs:
             public_id = self.kwargs["webhook_id"].replace("\0", "")
             self.endpoint = self.account.webhooks.get(public_id=public_id)
-        super().check_method()
 
     def prepare(self) -> None:
         if self.request.method not in {"POST", "PATCH"}:

@@ -1,19 +1,20 @@
 """gunicorn's configuration. GUNICORN_CMD_ARGS overrides it.
 
-This module must not import Django: gevent must patch a worker before that, and a reload would keep
-the old code of all modules that the main process has imported.
+This module must not import Django: gevent must patch a worker before that.
 """
 
 import gc
+import logging
 import os
 import signal
 import sys
-from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 from gunicorn.arbiter import Arbiter
+from gunicorn.systemd import sd_notify
 
-from config.server.environment import read_variable
+from config.server.environment import is_production, read_variable
 from config.server.pools import POOLS
 
 _pool = POOLS.get(read_variable("WEB_POOL", "").lower(), POOLS["api"])
@@ -33,24 +34,15 @@ graceful_timeout = 30
 # Only Django evaluates X-Forwarded-* headers: TRUSTED_PROXIES.
 forwarded_allow_ips = ""
 secure_scheme_headers: dict[str, str] = {}
+# The release's own folder: $PWD may be a link that leads to another release later.
+chdir = str(Path.cwd())
 # gunicorn would create a socket in the home directory.
 control_socket_disable = True
-loglevel = "warning"
+# gunicorn logs its start and stop, those of its workers, and reloads.
+loglevel = "info" if is_production() else "warning"
 logger_class = "config.server.gunicorn_logger.GunicornLogger"
-
-
-# In a reload, gunicorn would stop the old workers when it has forked the new ones, before these
-# have loaded the code. So gunicorn first runs all of them, and each new worker stops the ones it
-# replaces when it is ready.
-
-
-def on_starting(server: Any) -> None:
-    server.last_old_age = 0
-
-
-def on_reload(server: Any) -> None:
-    server.last_old_age = server.worker_age
-    server.num_workers += len(server.WORKERS)
+# gunicorn would tell systemd that it's ready before its workers are.
+_notify_socket = os.environ.pop("NOTIFY_SOCKET", "")
 
 
 def post_fork(server: Any, worker: Any) -> None:
@@ -59,19 +51,6 @@ def post_fork(server: Any, worker: Any) -> None:
     # The main process's handlers would ignore signals until the worker sets others.
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGQUIT):
         signal.signal(number, signal.SIG_DFL)
-    old_workers = sorted(pid for pid, old in server.WORKERS.items() if is_old(server, old))
-    position = worker.age - server.last_old_age - 1
-    worker.replaced = old_workers[position % server.cfg.workers :: server.cfg.workers]
-
-
-def child_exit(server: Any, worker: Any) -> None:
-    if is_old(server, worker):
-        server.num_workers -= 1
-
-
-def is_old(server: Any, worker: Any) -> bool:
-    """Return whether the newest reload replaces the worker. Ages are numbers, from 1 up."""
-    return bool(worker.age <= server.last_old_age)
 
 
 def worker_exit(server: Any, worker: Any) -> None:
@@ -101,9 +80,6 @@ def post_worker_init(worker: Any) -> None:
 
         warm_up()
         _refuse_empty_database()
-    for replaced in worker.replaced:
-        with suppress(ProcessLookupError):
-            os.kill(replaced, signal.SIGTERM)
     if is_product:
         from django.conf import settings
 
@@ -113,6 +89,9 @@ def post_worker_init(worker: Any) -> None:
             "web" if settings.WEB_POOL == "all" else f"web-{settings.WEB_POOL}"
         )
         worker.flusher.start()
+    if _notify_socket and worker.age >= worker.cfg.workers:
+        os.environ["NOTIFY_SOCKET"] = _notify_socket
+        sd_notify("READY=1", worker.log, unset_environment=True)
     if worker.age == 1:
         print("  Ready. Ctrl-C stops it.\n", flush=True)
 
@@ -125,5 +104,6 @@ def _refuse_empty_database() -> None:
     from runtime.database.empty_database import empty_database_message
 
     if settings.PRODUCTION and database_is_empty():
-        print(empty_database_message(), file=sys.stderr, flush=True)
+        logging.getLogger("config.server").critical("%s", empty_database_message())
+        logging.shutdown()
         sys.exit(Arbiter.WORKER_BOOT_ERROR)

@@ -3,10 +3,25 @@
 Separate processes let the kernel decide which work goes first. Every process serves every path.
 """
 
+import math
 import os
+from pathlib import Path
 from typing import NamedTuple
 
-_CORES = os.cpu_count() or 1
+
+def count_cores(quota_file: Path = Path("/sys/fs/cgroup/cpu.max")) -> int:
+    """Return the number of cores, or the whole cores of a container's quota."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    try:
+        quota, period = quota_file.read_text().split()
+        cores = min(cores or 1, math.ceil(int(quota) / int(period)))
+    # No file, or `max`.
+    except (OSError, ValueError):
+        pass
+    return max(1, cores or 1)
+
+
+_CORES = count_cores()
 
 
 class Pool(NamedTuple):

@@ -5,7 +5,6 @@ others wait.
 """
 
 import os
-import sys
 from hashlib import sha256
 from pathlib import Path
 
@@ -14,7 +13,7 @@ from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 from django.core.management import CommandError, call_command
 
-from runtime.metrics.exporter import delete_earlier_metrics
+from config.server.environment import fail
 
 
 def load_settings() -> None:
@@ -22,7 +21,7 @@ def load_settings() -> None:
     try:
         django.setup()
     except ImproperlyConfigured as error:
-        sys.exit(str(error))
+        fail(str(error))
 
 
 def prepare() -> None:
@@ -30,10 +29,13 @@ def prepare() -> None:
     try:
         call_command("migrate", verbosity=0, interactive=False, if_missing=True)
     except CommandError as error:
-        sys.exit(str(error))
+        fail(str(error))
     if settings.COLLECT_STATIC:
         collect_static(settings.STATIC_ROOT, settings.BASE_DIR)
     if settings.METRICS_ADDRESS is not None:
+        # It imports prometheus_client, for which the settings prepare the environment.
+        from runtime.metrics.exporter import delete_earlier_metrics
+
         delete_earlier_metrics(settings.METRICS_DIR)
     # It imports models, which need Django to be set up.
     from config.server.first_owner import print_welcome
@@ -45,7 +47,7 @@ def _make_private(folder: Path) -> None:
     try:
         folder.chmod(0o700)
     except OSError as error:
-        sys.exit(
+        fail(
             f"Can't change the permissions of {folder}: {error.strerror}. Make the user that runs "
             "this command its owner, or set DATA_DIR to another folder."
         )

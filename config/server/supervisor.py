@@ -18,10 +18,8 @@ from config.server.environment import configure_logging, is_on, read_variable
 logger = logging.getLogger("config.server.supervisor")
 
 PREPARE = [sys.executable, "-m", "config.server.prepare_local"]
-GUNICORN = [sys.executable, "-m", "gunicorn", "--config", "config/server/gunicorn_settings.py"]
-WEB_SERVER = [*GUNICORN, "config.wsgi"]
-# Imports what gunicorn imports on a reload.
-RELOAD_CHECK = [*GUNICORN, "--check-config", "config.wsgi"]
+SETTINGS = "config/server/gunicorn_settings.py"
+WEB_SERVER = [sys.executable, "-m", "gunicorn", "--config", SETTINGS, "config.wsgi"]
 BACKGROUND_WORKER = [sys.executable, "manage.py", "run_worker"]
 LIST_WORKER = [sys.executable, "manage.py", "run_lists"]
 WEBHOOK_WORKER = [sys.executable, "manage.py", "run_webhooks"]
@@ -55,10 +53,8 @@ class Worker:
     def restart_if_ended(self) -> None:
         if self.process.poll() is None:
             return
-        # After a reload it has ended without an error.
-        if self.process.returncode != 0:
-            logger.warning("`manage.py %s` ended; restarting it.", self.command[-1])
-            time.sleep(RESTART_SECONDS)
+        logger.warning("`manage.py %s` ended; restarting it.", self.command[-1])
+        time.sleep(RESTART_SECONDS)
         self.process = _start(self.command)
 
     def wait(self, deadline: float) -> None:
@@ -72,7 +68,7 @@ class Worker:
 
 class Supervisor:
     def __init__(self) -> None:
-        self.stopping = self.reloading = False
+        self.stopping = False
         self.web = _start(WEB_SERVER)
         commands = [
             BACKGROUND_WORKER,
@@ -82,17 +78,14 @@ class Supervisor:
         if is_on("PROBE_MAILBOX_CHECKS"):
             commands += [PROBE_WORKER] * int(read_variable("PROBE_PROCESSES", "1"))
         self.workers = [Worker(command) for command in commands]
-        for number in (signal.SIGTERM, signal.SIGINT):
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             signal.signal(number, self._stop)
-        signal.signal(signal.SIGHUP, self._reload)
 
     def run(self) -> int:
         while (status := self.web.poll()) is None:
             for worker in self.workers:
                 if not self.stopping:
                     worker.restart_if_ended()
-            if self.reloading:
-                self._reload_code()
             time.sleep(0.2)
         self._terminate_workers()
         deadline = time.monotonic() + STOP_SECONDS
@@ -108,22 +101,6 @@ class Supervisor:
         self.stopping = True
         self.web.terminate()
         self._terminate_workers()
-
-    def _reload(self, number: int, frame: FrameType | None) -> None:
-        self.reloading = True
-
-    def _reload_code(self) -> None:
-        self.reloading = False
-        if not can_reload():
-            print("The new code fails. The old code keeps running.", file=sys.stderr, flush=True)
-        elif not self.stopping:
-            self.web.send_signal(signal.SIGHUP)
-            self._terminate_workers()
-
-
-def can_reload() -> bool:
-    """Return whether the new code imports: gunicorn ends if a new worker can't start."""
-    return subprocess.run(RELOAD_CHECK, check=False).returncode == 0
 
 
 def _start(command: list[str]) -> "subprocess.Popen[bytes]":

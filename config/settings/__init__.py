@@ -132,12 +132,12 @@ MIDDLEWARE = [
 # --- Database, counters and cache -----------------------------------------------------------------
 
 WEB_POOL = env.choice("WEB_POOL", "all", ("all", *POOLS))
-_workers = {
+WORKERS_BY_POOL = {
     name: env.integer(pool.variable, pool.default_workers, minimum=1, maximum=256)
     for name, pool in POOLS.items()
 }
-POOL_WORKERS = _workers.get(WEB_POOL, _workers["api"])
-MACHINE_WORKERS = POOL_WORKERS if WEB_POOL == "all" else sum(_workers.values())
+POOL_WORKERS = WORKERS_BY_POOL.get(WEB_POOL, WORKERS_BY_POOL["api"])
+MACHINE_WORKERS = POOL_WORKERS if WEB_POOL == "all" else sum(WORKERS_BY_POOL.values())
 WEB_THREADS = env.integer("WEB_THREADS", 16, minimum=1, maximum=512)
 # Set by config/wsgi.py. Other processes use one connection.
 SERVES_WEB = env.flag("SERVES_WEB", False)
@@ -178,8 +178,9 @@ MAIL_RETENTION_DAYS = 30
 # --- Static files ---------------------------------------------------------------------------------
 
 STATIC_URL = "static/"
-STATIC_ROOT = Path(env.text("STATIC_ROOT", str(DATA_DIR / "collected-static")))
-COLLECT_STATIC = not env.is_set("STATIC_ROOT")
+_IN_RELEASE, _IN_DATA = BASE_DIR / "collected-static", DATA_DIR / "collected-static"
+STATIC_ROOT = Path(env.text("STATIC_ROOT", str(_IN_RELEASE if _IN_RELEASE.exists() else _IN_DATA)))
+COLLECT_STATIC = STATIC_ROOT == _IN_DATA
 STATICFILES_DIRS = [BASE_DIR / "static"]
 # WhiteNoise adds the charset to other texts only.
 WHITENOISE_MIMETYPES = {".csv": "text/csv", ".svg": "image/svg+xml; charset=utf-8"}

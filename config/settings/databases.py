@@ -1,3 +1,4 @@
+import sys
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -84,6 +85,8 @@ def _postgresql(parsed: Settings, pool_size: int) -> Settings:
     database = {**parsed, "ENGINE": POSTGRESQL}
     options = database.setdefault("OPTIONS", {})
     options.setdefault("connect_timeout", 2)
+    # Seen in pg_stat_activity.
+    options.setdefault("application_name", _program_name())
     if "," in (parsed["HOST"] or str(options.get("host", ""))):
         # Not a standby.
         options.setdefault("target_session_attrs", "read-write")
@@ -110,6 +113,11 @@ def _postgresql(parsed: Settings, pool_size: int) -> Settings:
     # runtime/database/postgresql/base.py checks pooled connections.
     database["CONN_HEALTH_CHECKS"] = not pool_size
     return database
+
+
+def _program_name() -> str:
+    command = sys.argv[1] if Path(sys.argv[0]).name == "manage.py" and sys.argv[1:] else "web"
+    return f"email-validation {command}"
 
 
 def _through_pgbouncer(database: Settings) -> Settings:

@@ -24,6 +24,7 @@ _VIEW_PERMISSIONS = [
     "credits.view_wallet",
     "validation.view_accountdomains",
     "lists.view_addresslist",
+    *("reference.view_incident", "reference.view_incidentupdate"),
     "validation.view_listeddomain",
     "validation.view_logentry",
     "validation.view_mailhostpace",
@@ -37,6 +38,8 @@ GROUPS = {
         "runtime.change_mail",
         "apikeys.revoke_apikey",
         "lists.change_addresslist",
+        *("reference.add_incident", "reference.change_incident"),
+        *("reference.add_incidentupdate", "reference.change_incidentupdate"),
         # Feedback contains addresses.
         "validation.view_feedback",
         "validation.change_feedback",

@@ -30,7 +30,6 @@ def draw(invoice: InvoiceText) -> bytes:
         document.draw_parties(invoice)
         document.draw_item(invoice)
         document.draw_sums(invoice)
-        document.draw_payment(invoice)
         pdf = bytes(document.output())
         document.close_fonts()
         if document.pages_count == 1:
@@ -97,9 +96,7 @@ class _Document(FPDF):
             self._pair((label, value), MARGIN + HALF + 10, HALF)
         self.set_y(max(bottom, self.get_y()) + 8)
         if invoice.stamp:
-            self._style(10, bold=True)
-            self._lines([invoice.stamp], WIDTH)
-            self.ln(6)
+            self._stamp(invoice.stamp)
 
     def draw_item(self, invoice: InvoiceText) -> None:
         self._style(9, MUTED)
@@ -119,17 +116,28 @@ class _Document(FPDF):
         for row in invoice.refunds:
             self._sum(row, bold=False)
         self.ln(10)
-
-    def draw_payment(self, invoice: InvoiceText) -> None:
         self._style(10)
         self._lines(invoice.payment, WIDTH)
+
+    def _stamp(self, text: str) -> None:
+        """Write the text in a frame, at the right."""
+        self._style(10, bold=True)
+        width, height = self.get_string_width(text) + 8, 8 * self.scale
+        self.set_draw_color(*INK)
+        self.set_line_width(0.4)
+        self.set_x(MARGIN + WIDTH - width)
+        self.cell(width, height, text, border=1, align="C", new_x=XPos.LMARGIN, new_y=YPos.NEXT)
+        self.ln(8)
 
     def _style(self, size: float, color: tuple[int, int, int] = INK, *, bold: bool = False) -> None:
         self.set_font("Inter", "B" if bold else "", size * self.scale)
         self.set_text_color(*color)
 
     def _lines(self, lines: Iterable[str], width: float) -> None:
-        for line in _shorten(list(lines)):
+        lines = list(lines)
+        if len(lines) > MAX_LINES:
+            lines[MAX_LINES - 1 :] = [", ".join(lines[MAX_LINES - 1 :])]
+        for line in lines:
             self._write(line, width)
 
     def _columns(self, item: str, credits: str, net: str) -> None:
@@ -150,7 +158,7 @@ class _Document(FPDF):
         if not styled:
             self._style(10, MUTED)
         self.set_xy(left, top)
-        self._write(row[0], width - AMOUNT)
+        self._write(row[0], width - AMOUNT, align="R" if styled else "L")
         bottom = self.get_y()
         if not styled:
             self._style(10)
@@ -185,9 +193,3 @@ class _Document(FPDF):
         self.set_line_width(0.2)
         self.line(MARGIN, self.get_y(), MARGIN + WIDTH, self.get_y())
         self.ln(3)
-
-
-def _shorten(lines: list[str]) -> list[str]:
-    if len(lines) <= MAX_LINES:
-        return lines
-    return [*lines[: MAX_LINES - 1], ", ".join(lines[MAX_LINES - 1 :])]

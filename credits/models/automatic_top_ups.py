@@ -20,9 +20,8 @@ class AutomaticTopUpQuerySet(LeasedQuerySet["AutomaticTopUp"]):
         """The first condition matches the partial index."""
         is_time = is_past("next_attempt_at", timezone.now(), INTERVAL + CLOCK_TOLERANCE)
         active = self.filter(_IS_ACTIVE).filter(is_time)
-        return active.filter(Q(open_order__isnull=False) | _needs_order()).order_by(
-            "next_attempt_at", "pk"
-        )
+        due = active.filter(Q(open_order__isnull=False) | _needs_order())
+        return due.order_by("next_attempt_at", "pk")
 
     def needing_order(self) -> "AutomaticTopUpQuerySet":
         return self.filter(_needs_order())

@@ -49,10 +49,7 @@ class Plan(models.Model):
         "addresses per list", default=10_000, db_default=10_000, validators=_LIST_ADDRESSES
     )
     list_bytes = models.PositiveBigIntegerField(
-        "bytes of unfinished lists",
-        default=10 << 20,
-        db_default=10 << 20,
-        validators=_LIST_BYTES,
+        "bytes of unfinished lists", default=10 << 20, db_default=10 << 20, validators=_LIST_BYTES
     )
     is_offered = models.BooleanField(
         "offered",
@@ -118,10 +115,7 @@ class Pack(models.Model):
         "addresses per list", default=10_000, db_default=10_000, validators=_LIST_ADDRESSES
     )
     list_bytes = models.PositiveBigIntegerField(
-        "bytes of unfinished lists",
-        default=10 << 20,
-        db_default=10 << 20,
-        validators=_LIST_BYTES,
+        "bytes of unfinished lists", default=10 << 20, db_default=10 << 20, validators=_LIST_BYTES
     )
     is_offered = models.BooleanField("offered", default=True)
 

@@ -45,9 +45,7 @@ class Hold(models.Model):
 
     class Meta:
         ordering = ["-held_at", "-pk"]
-        indexes = [
-            models.Index(fields=["account"], condition=Q(ended_at=None), name="open_hold"),
-        ]
+        indexes = [models.Index(fields=["account"], condition=Q(ended_at=None), name="open_hold")]
         constraints = [
             models.CheckConstraint(
                 condition=Q(amount__gt=0, charged__gte=0, remaining__gte=0),

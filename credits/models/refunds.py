@@ -21,7 +21,7 @@ class Refund(models.Model):
     class Meta:
         ordering = ["at", "pk"]
         constraints = [
-            models.CheckConstraint(condition=Q(cents__gt=0), name="refund_returns_money"),
+            models.CheckConstraint(condition=Q(cents__gt=0), name="refund_returns_money")
         ]
 
     def __str__(self) -> str:

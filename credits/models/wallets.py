@@ -147,9 +147,14 @@ class Wallet(models.Model):
         own = self.low_balance_threshold
         return self.usual_threshold if own is None else own
 
-    @cached_property
+    @property
     def days_left(self) -> int | None:
-        """Return None if no requests used credits in the last week. Lists come irregularly."""
+        """Return None if no requests used credits in the last week."""
+        return int(self.balance / self.daily_pace) if self.daily_pace else None
+
+    @cached_property
+    def daily_pace(self) -> float:
+        """Return the credits that requests use per day. Lists come irregularly."""
         since = timezone.now() - timedelta(days=PACE_DAYS)
         hours = UseHour.objects.filter(account=self.account_id, hour__gte=since)
         week = hours.aggregate(
@@ -157,9 +162,9 @@ class Wallet(models.Model):
             first=Min("hour", filter=Q(calls__gt=F("list_calls"))),
         )
         if not week["used"]:
-            return None
+            return 0
         hours_in_use = max(24.0, (timezone.now() - week["first"]).total_seconds() / 3600)
-        return int(self.balance / (week["used"] / hours_in_use * 24))
+        return float(week["used"] / hours_in_use * 24)
 
 
 _COSTS = JsonTable(account=models.BigIntegerField(), cost=models.BigIntegerField())

@@ -59,9 +59,7 @@ def _place_renewal(subscription: Subscription) -> None:
     if covered_until is None or plan.is_free or subscription.renews_automatically:
         return
     month = month_to_renew(
-        covered_until=covered_until,
-        started_on=subscription.started_on,
-        day=timezone.now().date(),
+        covered_until=covered_until, started_on=subscription.started_on, day=timezone.now().date()
     )
     if month is None:
         return

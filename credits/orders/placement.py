@@ -82,7 +82,6 @@ def place_renewal(
 
 @transaction.atomic
 def place_automatic_order(*, quote: Quote) -> Order:
-    """Place an order with the last order's buyer."""
     account = quote.account
     subscription = subscriptions.lock_subscription(account)
     order = _create_order(quote, subscription, last_buyer(account), placed_by=AUTOMATIC_TOP_UP)
@@ -126,7 +125,13 @@ def _create_order(
         tax_reason=quote.tax.reason,
         currency=quote.currency,
         payment_details=settings.INVOICE_PAYMENT_DETAILS if is_invoice else "",
-        **_names_on_invoice(buyer),
+        buyer_name=buyer.name,
+        buyer_address=buyer.address,
+        buyer_tax_id=buyer.tax_id,
+        buyer_country=buyer.country,
+        seller_name=settings.SELLER_NAME,
+        seller_address=settings.SELLER_ADDRESS,
+        seller_tax_id=settings.SELLER_TAX_ID,
         placed_by=placed_by,
         due_on=_due_on(quote, subscription),
         form_token=form_token,
@@ -137,18 +142,6 @@ def _create_order(
     order.save()
     order.draw_invoice()
     return order
-
-
-def _names_on_invoice(buyer: Buyer) -> dict[str, str]:
-    return {
-        "buyer_name": buyer.name,
-        "buyer_address": buyer.address,
-        "buyer_tax_id": buyer.tax_id,
-        "buyer_country": buyer.country,
-        "seller_name": settings.SELLER_NAME,
-        "seller_address": settings.SELLER_ADDRESS,
-        "seller_tax_id": settings.SELLER_TAX_ID,
-    }
 
 
 def _due_on(quote: Quote, subscription: Subscription) -> date:

@@ -170,8 +170,4 @@ def _customer_params(order: Order) -> dict[str, Any]:
 
 
 def _recurring_price(cents: int, currency: str) -> dict[str, Any]:
-    return {
-        "currency": currency.lower(),
-        "unit_amount": cents,
-        "recurring": {"interval": "month"},
-    }
+    return {"currency": currency.lower(), "unit_amount": cents, "recurring": {"interval": "month"}}

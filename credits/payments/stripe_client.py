@@ -7,10 +7,18 @@ import stripe
 from django.conf import settings
 
 from credits.payments import PaymentUnavailable
+from runtime.metrics.client import Counter, initialize
 
 logger = logging.getLogger(__name__)
 
 TIMEOUT_SECONDS = 10
+
+requests = Counter(
+    "emailvalidation_payment_provider_requests",
+    "Requests to Stripe, by outcome: answered, failed.",
+    ("outcome",),
+)
+initialize(requests, ("answered", "failed"))
 
 Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
@@ -22,8 +30,11 @@ def handle_stripe_errors(function: Callable[Parameters, Result]) -> Callable[Par
     @wraps(function)
     def wrapper(*args: Parameters.args, **kwargs: Parameters.kwargs) -> Result:
         try:
-            return function(*args, **kwargs)
+            result = function(*args, **kwargs)
+            requests.labels("answered").inc()
+            return result
         except stripe.StripeError as error:
+            requests.labels("failed").inc()
             # The error's text may contain customer data.
             logger.warning("Stripe request failed: %s %s", type(error).__name__, error.request_id)
             raise PaymentUnavailable(

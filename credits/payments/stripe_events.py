@@ -193,10 +193,7 @@ def _on_refunded(charge: Payload) -> None:
     order, cents = find_order_for_charge(charge), get_int(charge, "amount_refunded")
     if order is not None and cents:
         refunds.refund_order(
-            order=order,
-            cents=cents,
-            reason="Refunded to the card",
-            reported_by_provider=True,
+            order=order, cents=cents, reason="Refunded to the card", reported_by_provider=True
         )
         switch_off_after_return(order=order, reason=AutomaticTopUp.Off.REFUND)
 

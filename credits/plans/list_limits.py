@@ -23,8 +23,7 @@ def list_limits(account: Account) -> ListLimits:
         addresses=Max("pack__list_addresses"), bytes=Max("pack__list_bytes")
     )
     return ListLimits(
-        max(plan.list_addresses, packs["addresses"] or 0),
-        max(plan.list_bytes, packs["bytes"] or 0),
+        max(plan.list_addresses, packs["addresses"] or 0), max(plan.list_bytes, packs["bytes"] or 0)
     )
 
 

@@ -8,13 +8,7 @@ from accounts.models import Account, User
 from credits import emails
 from credits.event_types import PLAN_CHANGED
 from credits.models import OrderKind, OrderState, Plan, ProviderCancellation, Subscription, Wallet
-from credits.plans.coverage import (
-    Coverage,
-    PaidMonth,
-    PlanStatus,
-    grace_period_end,
-    plan_status,
-)
+from credits.plans.coverage import Coverage, PaidMonth, PlanStatus, grace_period_end, plan_status
 from credits.plans.periods import Period, month_starting, period_containing
 
 

@@ -40,8 +40,6 @@ def _raise_balance(subscription: Subscription, period: Period) -> None:
 def _had_sign_up_credits(account: Account, period: Period) -> bool:
     """Return whether the period includes the sign-up: only if the clock was ahead."""
     signed_up = account.ledger.filter(
-        kind=EntryKind.SIGNUP,
-        at__gte=midnight(period.start),
-        at__lt=midnight(period.end),
+        kind=EntryKind.SIGNUP, at__gte=midnight(period.start), at__lt=midnight(period.end)
     )
     return period.start <= account.created_at.date() < period.end or signed_up.exists()

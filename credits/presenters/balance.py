@@ -1,7 +1,10 @@
 from dataclasses import dataclass
+from datetime import date, timedelta
 
 from django.template.defaultfilters import pluralize
+from django.utils import timezone
 
+from accounts.date_display import date_format
 from credits.models import Wallet
 from credits.money import MINUS, format_credits
 from credits.wallet.statement import MonthlyStatement
@@ -32,12 +35,25 @@ def describe_duration(days: int) -> str:
     return f"about {days} day{pluralize(days)}" if days else "less than a day"
 
 
-def forecast(balance: int, days_left: int | None) -> str:
-    if days_left is None:
+def forecast(wallet: Wallet, next_grant_on: date | None) -> str:
+    """Say how long the balance lasts, and whether until then."""
+    if wallet.days_left is None:
         return "No requests used credits in the last 7 days."
-    if not balance:
+    if not wallet.balance:
         return "No credits are left."
-    return f"Lasts {describe_duration(days_left)} at the current pace of requests."
+    if wallet.days_left > DAYS_OF_A_YEAR:
+        return "At this pace of requests, your credits last more than a year."
+    today = timezone.now().date()
+    last_day = date_format(today + timedelta(days=wallet.days_left))
+    text = f"At this pace of requests, your credits last until {last_day}."
+    if next_grant_on is None or next_grant_on <= today:
+        return text
+    rest = wallet.balance - round(wallet.daily_pace * (next_grant_on - today).days)
+    rounded = f"{int(float(f'{abs(rest):.2g}')):,}"
+    end = f"you get the next credits on {date_format(next_grant_on)}."
+    if rest < 0:
+        return f"{text} You need about {rounded} more until {end}"
+    return f"{text} About {rounded} will be left when {end}"
 
 
 def short_forecast(balance: int, days_left: int | None, held: int = 0) -> str:

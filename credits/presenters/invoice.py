@@ -25,8 +25,7 @@ def describe_invoice(order: Order) -> InvoiceText:
         ),
         buyer=buyer_lines(order),
         facts=tuple(_facts(order)),
-        # The facts name the day of the payment.
-        stamp="" if order.is_paid and not order.refunded_cents else invoice_stamp(order),
+        stamp=invoice_stamp(order),
         description=order.description,
         period=_period(order),
         credits=f"{order.credits:,}",
@@ -68,8 +67,6 @@ def _facts(order: Order) -> Iterable[Row]:
         yield "Date", date_format(order.invoiced_on)
     if order.is_pending:
         yield "Due", date_format(order.due_on)
-    elif order.paid_at:
-        yield "Paid on", date_format(order.paid_at)
 
 
 def _sums(order: Order) -> tuple[Row, ...]:

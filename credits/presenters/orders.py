@@ -55,10 +55,10 @@ def invoice_stamp(order: Order) -> str:
     outcome = order_outcome(order)
     if outcome is None or outcome.at is None:
         return ""
-    stamp = f"{outcome.verb} on {date_format(outcome.at)}."
+    stamp = f"{outcome.verb} on {date_format(outcome.at)}"
     if order.is_paid and order.refunded_cents:
-        return f"{stamp} {_refunded(order)} was refunded."
-    return stamp if order.state != OrderState.CANCELLED else f"{stamp} {outcome.text}"
+        return f"{stamp}. {_refunded(order)} was refunded."
+    return stamp if order.state != OrderState.CANCELLED else f"{stamp}. {outcome.text}"
 
 
 def _refunded(order: Order) -> str:

@@ -7,6 +7,7 @@ from django.urls import reverse
 from accounts.date_display import date_format
 from credits.models import Plan, Subscription
 from credits.money import format_credits
+from credits.plans.recommendation import Recommendation
 from credits.presenters.prices import format_price, plan_credits
 
 NO_FREE_CREDITS = (
@@ -52,6 +53,17 @@ def plan_notice(subscription: Subscription, upcoming: Change | None, *, is_due: 
             "Choose a plan and pay for the next month, or your plan becomes Free."
         )
     return f"Your plan changes to {upcoming[1]} on {date_format(upcoming[0])}." if upcoming else ""
+
+
+def describe_recommendation(found: Recommendation, current: Plan, used: int) -> tuple[str, str]:
+    """Return a headline, and how its saving is calculated."""
+    costs = " instead of ".join(
+        f"{format_price(int(cents))} with {plan}{' and packs' * (used > plan.monthly_credits)}"
+        for plan, cents in ((found.plan, found.cents), (current, found.current_cents))
+    )
+    saving = format_price(int(found.current_cents - found.cents))
+    text = f"You used {format_credits(used)} in the last 30 days. As many cost {costs}."
+    return f"{found.plan} saves {saving} per month", text
 
 
 @dataclass(frozen=True)

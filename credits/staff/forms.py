@@ -37,9 +37,7 @@ class RefundForm(OneTimeForm):
     reason = _reason_field("Shown to the customer in their ledger and audit log.")
 
     def __init__(
-        self,
-        data: Mapping[str, object] | None = None,
-        initial: Mapping[str, object] | None = None,
+        self, data: Mapping[str, object] | None = None, initial: Mapping[str, object] | None = None
     ) -> None:
         super().__init__(data, initial=dict(initial or {}))
         self.fields["amount"].label = f"Amount in {self.initial['currency']}"

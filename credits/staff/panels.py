@@ -79,8 +79,7 @@ def revenue_panel() -> Panel:
             [
                 Cell(plan.name),
                 Cell(
-                    plan.accounts,
-                    admin_list_url(Subscription, f"?plan__id__exact={plan.plan_id}"),
+                    plan.accounts, admin_list_url(Subscription, f"?plan__id__exact={plan.plan_id}")
                 ),
                 Cell(format_money(plan.price_cents, settings.CURRENCY), is_amount=True),
             ]

@@ -1,12 +1,6 @@
 import re
 
-from accounts.staff.panels import (
-    MAX_ROWS,
-    Hit,
-    SearchResults,
-    admin_link,
-    require_staff_permissions,
-)
+from accounts.staff.panels import MAX_ROWS, SearchResults, account_hit, require_staff_permissions
 from credits.models import Hold, Order
 
 ACCOUNT_SEARCH_FIELDS = ("account__name", "account__public_id", "account__memberships__user__email")
@@ -25,11 +19,8 @@ def find_orders(text: str) -> SearchResults:
     return SearchResults(
         "Orders",
         [
-            Hit(
-                admin_link(order, order.number),
-                f"{order.description}, {order.get_state_display().lower()}",
-                [admin_link(order.account)],
-                is_exact=True,
+            account_hit(
+                order, order.number, f"{order.description}, {order.get_state_display().lower()}"
             )
             for order in orders.select_related("account")[:MAX_ROWS]
         ],
@@ -43,11 +34,10 @@ def find_holds(text: str) -> SearchResults:
     return SearchResults(
         "Holds",
         [
-            Hit(
-                admin_link(hold, hold.source),
+            account_hit(
+                hold,
+                hold.source,
                 f"{hold.reason}, {hold.remaining:,} of {hold.amount:,} credits left",
-                [admin_link(hold.account)],
-                is_exact=True,
             )
             for hold in holds.select_related("account")[:MAX_ROWS]
         ],

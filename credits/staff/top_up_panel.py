@@ -1,14 +1,7 @@
 from collections.abc import Iterator
 
 from accounts.models import Account
-from accounts.staff.panels import (
-    MAX_ROWS,
-    Cell,
-    Fact,
-    Panel,
-    link_cell,
-    require_staff_permissions,
-)
+from accounts.staff.panels import MAX_ROWS, Cell, Fact, Panel, link_cell, require_staff_permissions
 from credits.automatic_top_ups.rules import look_up_costs
 from credits.models import AutomaticOrder, AutomaticTopUp, SavedCard
 from credits.money import format_money

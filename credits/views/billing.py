@@ -17,7 +17,7 @@ from credits.automatic_top_ups.rules import look_up_costs
 from credits.forms import ThresholdForm
 from credits.models import AutomaticTopUp, SavedCard, Subscription, Wallet
 from credits.plans import sign_up_credits, subscriptions
-from credits.plans.upcoming import upcoming_change
+from credits.plans.upcoming import next_grant, upcoming_change
 from credits.presenters.automatic_top_up import BillingRow, card_row, top_up_row
 from credits.presenters.balance import balance_warning, forecast, held_note, summarize_month
 from credits.presenters.plans import included_credits, next_dates
@@ -79,7 +79,7 @@ def _render_billing(request: AccountRequest, form: ThresholdForm | None = None) 
     context: dict[str, object] = {
         "wallet": wallet,
         "warning": balance_warning(wallet),
-        "forecast": forecast(wallet.balance, wallet.days_left),
+        "forecast": forecast(wallet, next_grant(subscription)[1]),
         "held_note": held_note(wallet.held),
         "plan": subscription.plan,
         "included_credits": included_credits(subscription),

@@ -98,8 +98,7 @@ def _schedule_plan(request: AccountRequest, plan: Plan) -> None:
     else:
         is_kept = plan == previous
         messages.success(
-            request,
-            f"You keep {plan}." if is_kept else "Plan change saved. You keep your credits.",
+            request, f"You keep {plan}." if is_kept else "Plan change saved. You keep your credits."
         )
 
 

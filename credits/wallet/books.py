@@ -1,3 +1,4 @@
+import logging
 from collections.abc import Iterator
 from typing import Any
 
@@ -5,6 +6,9 @@ from django.db.models import Exists, F, Max, OuterRef, Q
 
 from accounts.models import Account
 from credits.models import EntryKind, InvoiceCounter, LedgerEntry, Order, OrderState, Wallet
+from runtime.metrics.client import LatestGauge
+
+logger = logging.getLogger(__name__)
 
 WRONG_ORDERS = {
     OrderState.PENDING: "is not paid, but its credits were granted.",
@@ -12,6 +16,20 @@ WRONG_ORDERS = {
     OrderState.PAID: "is paid, but its credits were not granted.",
     OrderState.REFUNDED: "is refunded, but its credits were not deducted.",
 }
+
+
+discrepancies = LatestGauge(
+    "emailvalidation_books_discrepancies",
+    "Discrepancies that the last daily run of `manage.py check_books` found.",
+)
+
+
+def check_daily() -> None:
+    """Do the daily job. It doesn't fail, as no repetition would help."""
+    found = list(find_discrepancies())
+    for discrepancy in found:
+        logger.error("The books disagree: %s", discrepancy)
+    discrepancies.set(len(found))
 
 
 def find_discrepancies() -> Iterator[str]:
@@ -24,8 +42,7 @@ def find_discrepancies() -> Iterator[str]:
 
 def _wrong_balances() -> Iterator[str]:
     wallets = Wallet.objects.with_totals().exclude(
-        balance=F("debt") - F("held") + F("ledger_total") - F("usage_total"),
-        held=F("holds_total"),
+        balance=F("debt") - F("held") + F("ledger_total") - F("usage_total"), held=F("holds_total")
     )
     found: Any = wallets.select_related("account").iterator()
     for wallet in found:

@@ -130,7 +130,8 @@ def _permanent(  # noqa: PLR0911 - a table of rules
     if has("rate"):
         return ReplyClass.TEMPORARY
     if is_open and has("disabled"):
-        return ReplyClass.TEMPORARY if _is_for_now(words) else ReplyClass.DISABLED
+        is_for_now = "temporar" in words or re.search(r"currently .*(unavailable|disabled)", words)
+        return ReplyClass.TEMPORARY if is_for_now else ReplyClass.DISABLED
     if is_open and has("gone"):
         is_later = has("later") and status not in _GONE_STATUSES
         return ReplyClass.TEMPORARY if is_later else ReplyClass.GONE
@@ -150,7 +151,3 @@ def _is_full(status: str, words: str, has: Callable[[str], bool]) -> bool:
         return False
     names = ("mailbox", "email quota", "mail quota", "over quota")
     return not status.startswith("5.7.") or any(name in words for name in names)
-
-
-def _is_for_now(words: str) -> bool:
-    return "temporar" in words or bool(re.search(r"currently .*(unavailable|disabled)", words))

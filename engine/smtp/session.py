@@ -132,7 +132,6 @@ class _Session:
 
 
 def reply_code(reply: bytes) -> int | None:
-    """Return the code that all lines have."""
     codes = {line[:3] for line in reply.split(b"\n")}
     code = codes.pop()
     return int(code) if not codes and len(code) == 3 and code.isdigit() else None

@@ -1,9 +1,4 @@
-from engine.suggestions.provider_names import (
-    FAMOUS_NAMES,
-    is_distinctive,
-    is_long,
-    is_unmistakable,
-)
+from engine.suggestions.provider_names import FAMOUS_NAMES, is_distinctive, is_long, is_unmistakable
 from engine.typo_index import Match
 from engine.typos import Typo, starts_alike
 

@@ -6,12 +6,7 @@ import unicodedata
 from engine.domain_data import DomainData
 from engine.suggestions.bare_names import suggest_for_bare_name
 from engine.suggestions.suggest import find_distant_famous_domain, suggest_domain
-from engine.syntax.parsing import (
-    MAX_ADDRESS_LENGTH,
-    AddressParts,
-    parse_address,
-    to_unicode,
-)
+from engine.syntax.parsing import MAX_ADDRESS_LENGTH, AddressParts, parse_address, to_unicode
 
 _IN_ANGLE_BRACKETS = re.compile(r"[^<>@]*<([^<>]+)>[\s,;.]*")
 _COMMENT = re.compile(r"\([^()@]*\)")

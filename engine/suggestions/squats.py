@@ -1,12 +1,7 @@
 from engine.domain_data import DomainData
 from engine.suggestions.endings import undouble_ending
 from engine.suggestions.evidence import CROWDED_ENDINGS, has_same_letters, is_recognizable
-from engine.suggestions.provider_names import (
-    FAMOUS_NAMES,
-    is_distinctive,
-    is_long,
-    is_unmistakable,
-)
+from engine.suggestions.provider_names import FAMOUS_NAMES, is_distinctive, is_long, is_unmistakable
 from engine.typo_index import Match, choose_best
 from engine.typos import Typo, starts_alike
 

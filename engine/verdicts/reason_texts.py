@@ -30,8 +30,7 @@ MEANINGS = {
         "Its mail hosts have no IP address that's reachable on the public internet.", _ASK
     ),
     "impossible_mailbox": Meaning(
-        "The provider's published rules exclude this mailbox: a character, or the length.",
-        _ASK,
+        "The provider's published rules exclude this mailbox: a character, or the length.", _ASK
     ),
     "mailbox_not_found": Meaning(
         "The mail server reports that the mailbox doesn't exist.", _REMOVE
@@ -110,9 +109,6 @@ def explain_result(reason: str, did_you_mean: str | None) -> Meaning:
 
 def reasons_by_verdict() -> list[tuple[str, list[tuple[str, Meaning, bool]]]]:
     return [
-        (
-            verdict.value,
-            [(code, MEANINGS[code], code not in RESERVED_REASONS) for code in reasons],
-        )
+        (verdict.value, [(code, MEANINGS[code], code not in RESERVED_REASONS) for code in reasons])
         for verdict, reasons in REASONS.items()
     ]

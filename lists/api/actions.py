@@ -12,18 +12,13 @@ from lists.api.base import (
     LIST_ID,
     MAILBOX_ERRORS,
     ListView,
-    describe_list,
+    describe_change,
     read_optional_object,
     refuse_unread,
     take_check,
 )
 from lists.api.documents import list_document
-from lists.api.examples import (
-    CANCELED_EXAMPLE,
-    COMPLETED_EXAMPLE,
-    PAUSED_EXAMPLE,
-    QUEUED_EXAMPLE,
-)
+from lists.api.examples import CANCELED_EXAMPLE, COMPLETED_EXAMPLE, PAUSED_EXAMPLE, QUEUED_EXAMPLE
 from lists.api.idempotency import IdempotentView
 from lists.api.serializers import AddressListSerializer, ListSampleSerializer, ListStartSerializer
 from lists.lifecycle import Start
@@ -47,7 +42,7 @@ class ActionView(ListView):
 
 
 class SampleView(ActionView):
-    @describe_list(
+    @describe_change(
         "sample-list",
         "Sample a list",
         "Checks 200 random addresses of the list free of charge, and returns the share of each "
@@ -56,7 +51,6 @@ class SampleView(ActionView):
         "can take five samples in 24 hours.",
         ListSampleSerializer,
         refusals=(*_ACTION_ERRORS, "list_expired"),
-        scope="lists:write",
     )
     def post(self, request: ApiRequest, list_id: str) -> ApiResponse:
         refuse_unread(self.address_list)
@@ -81,7 +75,7 @@ class StartView(IdempotentView, ListView):
         check = take_check(document)
         self.start = Start(**ListStartSerializer.parse(document), **check)
 
-    @describe_list(
+    @describe_change(
         "start-list",
         "Start a list",
         "Holds the most that the list can cost and queues it. What isn't used returns to the "
@@ -96,7 +90,6 @@ class StartView(IdempotentView, ListView):
             *(*_UNPAID_ERRORS, "max_credits_exceeded", "idempotency_key_reused"),
             *MAILBOX_ERRORS,
         ),
-        scope="lists:write",
     )
     def post(self, request: ApiRequest, list_id: str) -> ApiResponse:
         return self.respond_once(
@@ -107,7 +100,7 @@ class StartView(IdempotentView, ListView):
 
 
 class PauseView(ActionView):
-    @describe_list(
+    @describe_change(
         "pause-list",
         "Pause a list",
         "Stops a started list within seconds. Its results so far stay, and its credits stay held. "
@@ -115,7 +108,6 @@ class PauseView(ActionView):
         AddressListSerializer,
         examples={"Paused": PAUSED_EXAMPLE},
         refusals=_ACTION_ERRORS,
-        scope="lists:write",
     )
     def post(self, request: ApiRequest, list_id: str) -> ApiResponse:
         paused = lifecycle.pause_list(address_list=self.address_list, actor=self.actor)
@@ -123,7 +115,7 @@ class PauseView(ActionView):
 
 
 class ResumeView(ActionView):
-    @describe_list(
+    @describe_change(
         "resume-list",
         "Resume a list",
         "Continues a paused list where it was. If a refund or a deduction used the credits that "
@@ -131,7 +123,6 @@ class ResumeView(ActionView):
         AddressListSerializer,
         examples={"Queued": QUEUED_EXAMPLE},
         refusals=(*_ACTION_ERRORS, *_UNPAID_ERRORS),
-        scope="lists:write",
     )
     def post(self, request: ApiRequest, list_id: str) -> ApiResponse:
         resumed = lifecycle.resume_list(address_list=self.address_list, actor=self.actor)
@@ -139,7 +130,7 @@ class ResumeView(ActionView):
 
 
 class FinishView(ActionView):
-    @describe_list(
+    @describe_change(
         "finish-list",
         "Finish a list",
         "Completes a list in the state `rechecking` now, without checking its unknown addresses "
@@ -148,7 +139,6 @@ class FinishView(ActionView):
         AddressListSerializer,
         examples={"Completed": COMPLETED_EXAMPLE},
         refusals=_ACTION_ERRORS,
-        scope="lists:write",
     )
     def post(self, request: ApiRequest, list_id: str) -> ApiResponse:
         finished = lifecycle.finish_list(address_list=self.address_list, actor=self.actor)
@@ -156,7 +146,7 @@ class FinishView(ActionView):
 
 
 class CancelView(ActionView):
-    @describe_list(
+    @describe_change(
         "cancel-list",
         "Cancel a list",
         "Ends a list for good. Its results so far can be downloaded, and the credits that it "
@@ -165,7 +155,6 @@ class CancelView(ActionView):
         AddressListSerializer,
         examples={"Canceled": CANCELED_EXAMPLE},
         refusals=_ACTION_ERRORS,
-        scope="lists:write",
     )
     def post(self, request: ApiRequest, list_id: str) -> ApiResponse:
         canceled = lifecycle.cancel_list(address_list=self.address_list, actor=self.actor)

@@ -4,14 +4,13 @@ from typing import Any
 
 from django.conf import settings
 from django.http import Http404
-from drf_spectacular.utils import OpenApiParameter
 from rest_framework.response import Response
 
 from apikeys.actor import Actor
 from apikeys.errors import ApiError
 from apikeys.request import ApiRequest
 from apikeys.rest.request_body import invalid_field, read_object
-from apikeys.rest.schema import describe, named_example
+from apikeys.rest.schema import describe, id_parameter
 from apikeys.rest.view import ApiView
 from lists.api.examples import LIST_ID_EXAMPLE
 from lists.models import AddressList, ListChunk, ParsedList
@@ -21,14 +20,9 @@ from runtime.json_text import render_json
 from validation.api import refuse_unavailable
 from validation.models import Check
 
-LIST_ID = OpenApiParameter(
-    "list_id",
-    {"type": "string", "pattern": "^lst_[A-Za-z0-9]{20}$"},
-    OpenApiParameter.PATH,
-    description="ID of the list",
-    examples=[named_example("A list", LIST_ID_EXAMPLE)],
-)
-describe_list = partial(describe, tag="Lists", parameters=[LIST_ID])
+LIST_ID = id_parameter("list", LIST_ID_EXAMPLE)
+describe_list = partial(describe, tag="Lists", scope="lists:read", parameters=[LIST_ID])
+describe_change = partial(describe_list, scope="lists:write")
 
 MAILBOX_ERRORS = ("plan_limit_reached",) if settings.PROBE_MAILBOX_CHECKS else ()
 
@@ -40,10 +34,8 @@ class ListView(ApiView):
     def actor(self) -> Actor:
         return Actor.of_call(self.request.call)
 
-    def check_method(self) -> None:
-        """Find the list first: a 404 precedes a 405."""
+    def find_object(self) -> None:
         self.address_list = self.find_list()
-        super().check_method()
 
     def handle_exception(self, exc: Exception) -> Response:
         """Respond with 404 if the list was deleted after it was found."""

@@ -99,11 +99,7 @@ class ListPreviewSerializer(ApiSerializer):
             "columns": [
                 {"index": 0, "name": "id", "evidence": "0% of 999 cells have an address"},
                 {"index": 1, "name": "name", "evidence": "0% of 999 cells have an address"},
-                {
-                    "index": 2,
-                    "name": "email",
-                    "evidence": "98% of 992 cells have an address",
-                },
+                {"index": 2, "name": "email", "evidence": "98% of 992 cells have an address"},
             ],
             "counts": RUNNING_EXAMPLE["counts"],
             "extractable": 0,
@@ -135,7 +131,6 @@ class PreviewView(ListView):
         "Shares are null for lists with fewer than 100 distinct addresses.",
         ListPreviewSerializer,
         refusals=["invalid_state", "list_expired"],
-        scope="lists:read",
     )
     def get(self, request: ApiRequest, list_id: str) -> ApiResponse:
         address_list = self.address_list

@@ -50,7 +50,6 @@ class ResultsView(ListView):
         ListResultsSerializer,
         parameters=[LIST_ID, ResultsQuery],
         refusals=["invalid_state", "list_expired"],
-        scope="lists:read",
     )
     def get(self, request: ApiRequest, list_id: str) -> ApiResponse:
         refuse_unchecked(self.address_list)
@@ -110,7 +109,6 @@ class DownloadView(ListView):
             '"cells":["Jane","deliverable@sandbox.test"]}\n',
         },
         refusals=["invalid_state", "list_expired"],
-        scope="lists:read",
     )
     def get(self, request: ApiRequest, list_id: str) -> ApiStream:
         refuse_unchecked(self.address_list)

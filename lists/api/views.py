@@ -6,7 +6,7 @@ from apikeys.request import ApiRequest
 from apikeys.rest.request_body import invalid_field
 from apikeys.rest.responses import ApiResponse, json_response
 from apikeys.rest.view import ApiView
-from lists.api.base import LIST_ID, ListView, describe_list, read_optional_object
+from lists.api.base import LIST_ID, ListView, describe_change, describe_list, read_optional_object
 from lists.api.documents import list_document
 from lists.api.examples import COMPLETED_EXAMPLE, RUNNING_EXAMPLE
 from lists.api.serializers import (
@@ -52,7 +52,6 @@ class ListsView(ApiView):
         "Returns the lists of the account, newest first: all, or those in certain states.",
         AddressListPageSerializer,
         parameters=[ListsQuery],
-        scope="lists:read",
     )
     def get(self, request: ApiRequest) -> ApiResponse:
         lists = with_progress(self.lists.select_related("hold"))
@@ -81,7 +80,6 @@ class OneListView(ListView):
         AddressListSerializer,
         parameters=[LIST_ID, WaitQuery],
         examples={"Running": RUNNING_EXAMPLE, "Completed": COMPLETED_EXAMPLE},
-        scope="lists:read",
     )
     def get(self, request: ApiRequest, list_id: str) -> ApiResponse:
         if self.seconds:
@@ -89,7 +87,7 @@ class OneListView(ListView):
             self.address_list = self.find_list()
         return json_response(list_document(self.address_list))
 
-    @describe_list(
+    @describe_change(
         "change-list",
         "Rename a list",
         "Changes the name or the metadata of a list, in any state. New metadata replaces all that "
@@ -97,19 +95,17 @@ class OneListView(ListView):
         AddressListSerializer,
         request=ListChangesSerializer,
         examples={"Completed": COMPLETED_EXAMPLE},
-        scope="lists:write",
     )
     def patch(self, request: ApiRequest, list_id: str) -> ApiResponse:
         renamed = rename_list(address_list=self.address_list, actor=self.actor, **self.changes)
         return json_response(list_document(renamed))
 
-    @describe_list(
+    @describe_change(
         "delete-list",
         "Delete a list",
         "Erases the rows and results of a list immediately, in any state. A list in progress is "
         "canceled, and the credits that it still holds return to the balance.",
         DeletedAddressListSerializer,
-        scope="lists:write",
     )
     def delete(self, request: ApiRequest, list_id: str) -> ApiResponse:
         delete_list(address_list=self.address_list, actor=self.actor)

@@ -21,7 +21,6 @@ _IS_EMPTY = Q(state=ListState.EXPIRED) | Q(state=ListState.FAILED, started_at=No
 
 
 def delete_unfinished_uploads() -> None:
-    """Delete lists that weren't uploaded within a day. A daily job."""
     old = timezone.now() - MAX_UPLOAD_TIME
     for address_list in AddressList.objects.filter(state=ListState.UPLOADING, created_at__lte=old):
         # False if the customer has just completed the upload.
@@ -32,7 +31,6 @@ def delete_unfinished_uploads() -> None:
 
 
 def expire_lists() -> None:
-    """Delete the rows and results of old lists. A daily job."""
     for address_list in AddressList.objects.filter(expires_at__lte=timezone.now()):
         address_list.change_state(ListState.EXPIRED, typos={})
     has_content = Q()

@@ -85,11 +85,7 @@ def open_file(
     file: BinaryIO, hints: Hints = NO_HINTS, limits: ProcessLimits = DEFAULT_PROCESS_LIMITS
 ) -> Iterator[FileReader]:
     """Start a process that reads a seekable file, and end it with the context."""
-    settings = {
-        "hints": asdict(hints),
-        "memory": limits.memory,
-        "cpu_seconds": limits.cpu_seconds,
-    }
+    settings = {"hints": asdict(hints), "memory": limits.memory, "cpu_seconds": limits.cpu_seconds}
     file.flush()
     with subprocess.Popen(
         [*_COMMAND, orjson.dumps(settings).decode()],

@@ -1,8 +1,10 @@
+import logging
 from collections.abc import Sequence
 from datetime import datetime, timedelta
+from functools import partial
 
 from django.conf import settings
-from django.db import models
+from django.db import models, transaction
 from django.db.models import F, Q, Sum
 from django.utils import timezone
 from django.utils.functional import cached_property
@@ -29,6 +31,8 @@ from runtime.database.leased_rows import LeasedQuerySet, LeasedRow
 from runtime.ids import random_id
 from validation.charging.settlement import MAILBOX_PRICE, PRICE
 from validation.probes import groups
+
+logger = logging.getLogger(__name__)
 
 # After a process was killed, others wait this long. Heartbeats renew leases.
 LEASE = timedelta(seconds=30)
@@ -395,6 +399,8 @@ class AddressList(LeasedRow, VerdictCounts):
             return False
         for name, value in values.items():
             setattr(self, name, value)
+        log = partial(logger.info, "List %s is %s", self.public_id, new.value)
+        transaction.on_commit(log)
         if self.checks_mailboxes and new in FINAL:
             groups.follow_list(self.public_id, is_paused=False, ends_at=now)
         elif self.checks_mailboxes:

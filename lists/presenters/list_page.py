@@ -94,14 +94,6 @@ class ListPage(ListRow):
         return sentences.describe_speed(self.address_list)
 
     @property
-    def is_paused(self) -> bool:
-        return self.address_list.state == ListState.PAUSED
-
-    @property
-    def may_try_again(self) -> bool:
-        return self.may_act and self.address_list.state == ListState.FAILED
-
-    @property
     def may_continue_upload(self) -> bool:
         is_from_page = self.address_list.key_id is None
         return self.may_act and is_from_page and self.address_list.state == ListState.UPLOADING

@@ -79,7 +79,6 @@ def describe_state(address_list: AddressList) -> str:
 
 
 def describe_deletion(address_list: AddressList) -> str:
-    """Say when rows and results are deleted, if there are any."""
     is_deleted = not address_list.rows or address_list.state == ListState.EXPIRED
     if address_list.expires_at is None or is_deleted:
         return ""

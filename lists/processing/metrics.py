@@ -1,9 +1,9 @@
 from django.db.models import Count, Min, Q
-from django.utils import timezone
 
 from engine import Verdict
 from lists.models import AddressList
 from lists.models.states import UNFINISHED, ListState
+from runtime.dates import seconds_since
 from runtime.metrics.client import Counter, LatestGauge, initialize
 
 chunks_checked = Counter("emailvalidation_list_chunks", "Chunks of lists checked.")
@@ -36,5 +36,4 @@ def measure() -> None:
         queued=Min("started_at", filter=Q(state=ListState.QUEUED)),
     )
     first = min((moment for moment in since.values() if moment), default=None)
-    waited = (timezone.now() - first).total_seconds() if first else 0.0
-    oldest_waiting.set(max(0.0, waited))
+    oldest_waiting.set(seconds_since(first))

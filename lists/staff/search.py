@@ -1,4 +1,4 @@
-from accounts.staff.panels import Hit, SearchResults, admin_link, require_staff_permissions
+from accounts.staff.panels import SearchResults, account_hit, require_staff_permissions
 from lists.models import AddressList
 
 
@@ -8,12 +8,7 @@ def find_lists(text: str) -> SearchResults:
     if text.startswith("lst_"):
         lists = AddressList.objects.filter(public_id=text).select_related("account")
     hits = [
-        Hit(
-            admin_link(address_list, address_list.public_id),
-            f"{address_list.state}, {address_list.addresses:,} addresses",
-            [admin_link(address_list.account)],
-            is_exact=True,
-        )
-        for address_list in lists
+        account_hit(found, found.public_id, f"{found.state}, {found.addresses:,} addresses")
+        for found in lists
     ]
     return SearchResults("Lists", hits)

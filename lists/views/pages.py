@@ -11,15 +11,8 @@ from apikeys.errors import ApiError
 from credits.plans.list_limits import list_limits
 from lists.forms import MAX_PASTED_LINES, DownloadForm, ListFilter, NewListForm
 from lists.models import AddressList, ListSample, with_progress
+from lists.presenters import sentences
 from lists.presenters.list_page import ListPage, ListRow
-from lists.presenters.sentences import (
-    NO_LISTS,
-    NO_LISTS_FOR_READERS,
-    NO_MATCHING_LISTS,
-    describe_limits,
-    describe_refusal,
-    describe_size_limit,
-)
 from lists.uploads.limits import format_bytes
 from lists.uploads.services import MAX_PART_BYTES, upload_list
 
@@ -32,12 +25,12 @@ def show_lists(request: AccountRequest) -> HttpResponse:
     lists = form.select(with_progress(request.account.lists.select_related("hold")))
     page = Paginator(lists, LISTS_PER_PAGE).get_page(request.GET.get("page"))
     may_create = request.membership.has_permission(TeamPermission.VALIDATE)
-    empty = NO_LISTS if may_create else NO_LISTS_FOR_READERS
+    empty = sentences.NO_LISTS if may_create else sentences.NO_LISTS_FOR_READERS
     context = {
         "page": page,
         "filter": form,
         "rows": [ListRow(address_list) for address_list in page],
-        "empty": NO_MATCHING_LISTS if form.query else empty,
+        "empty": sentences.NO_MATCHING_LISTS if form.query else empty,
         "may_create": may_create,
         "retention_days": settings.LIST_RETENTION_DAYS,
     }
@@ -59,7 +52,7 @@ def create_list(request: AccountRequest) -> HttpResponse:
             )
             return redirect("lists:show-list", list_id=address_list.public_id)
         except ApiError as error:
-            form.add_error(None, describe_refusal(error))
+            form.add_error(None, sentences.describe_refusal(error))
     return render(request, "lists/create_list.html", _form_context(request, form))
 
 
@@ -86,11 +79,11 @@ def _form_context(request: AccountRequest, form: NewListForm) -> dict[str, objec
     limits = list_limits(request.account)
     return {
         "form": form,
-        "limits": describe_limits(limits),
+        "limits": sentences.describe_limits(limits),
         "max_bytes": limits.bytes,
         "part_bytes": MAX_PART_BYTES,
         "part_size": format_bytes(MAX_PART_BYTES),
-        "too_large": describe_size_limit(limits),
+        "too_large": sentences.describe_size_limit(limits),
         "max_lines": MAX_PASTED_LINES,
     }
 

@@ -14,7 +14,7 @@ from accounts.webhooks.sending import ERRORS
 from accounts.webhooks.services import MAX_ATTEMPTS, MAX_REPLAYS, MAX_TESTS, MAX_WEBHOOKS
 from apikeys import crypto
 from apikeys.client_packages import PYTHON_PACKAGE, TYPESCRIPT_PACKAGE
-from apikeys.errors import REFUSALS, SAMPLE_DETAILS, ApiRefusal
+from apikeys.errors import REFUSALS, ApiRefusal
 from apikeys.forms import GRACE_LABELS, LIFETIMES, MAX_NETWORKS
 from apikeys.models import EXPIRY_NOTICE, MAX_ACTIVE_KEYS
 from apikeys.rest import reference
@@ -205,7 +205,7 @@ def list_errors() -> list[ErrorEntry]:
         for code, text in response.examples
     }
     return [
-        ErrorEntry(code, refusal, describe_details(SAMPLE_DETAILS.get(code, {})), responses[code])
+        ErrorEntry(code, refusal, describe_details(refusal.details), responses[code])
         for code, refusal in REFUSALS.items()
     ]
 

@@ -19,8 +19,6 @@ _NAME = re.compile(r"^(?:\| \[?`(.*?)`|`(.*?)`.*\n: )", re.MULTILINE)
 
 @dataclass(frozen=True)
 class SearchEntry:
-    """A section, or a page with its summary if `section` is empty."""
-
     url: str
     page: str
     section: str

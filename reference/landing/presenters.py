@@ -14,8 +14,8 @@ from reference.landing.visitor_checks import (
 )
 
 _LIMITS = {
-    NETWORK_PER_MINUTE: f"You can check {NETWORK_PER_MINUTE.checks} addresses per minute here.",
-    NETWORK_PER_DAY: f"You can check {NETWORK_PER_DAY.checks} addresses per day here.",
+    NETWORK_PER_MINUTE: f"You can make {NETWORK_PER_MINUTE.checks} checks per minute here.",
+    NETWORK_PER_DAY: f"You can make {NETWORK_PER_DAY.checks} checks per day here.",
     MACHINE_PER_SECOND: "Too many visitors are checking addresses. Try again in a few seconds.",
 }
 

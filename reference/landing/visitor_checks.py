@@ -21,7 +21,7 @@ from runtime.metrics.client import Counter, initialize
 _REFUSED = "refused"
 _checks = Counter(
     "emailvalidation_visitor_checks",
-    "Checks on the landing page, by outcome: a verdict, or refused at a limit.",
+    "Checks by visitors, of addresses and domains, by outcome: a verdict, or refused at a limit.",
     ("outcome",),
 )
 initialize(_checks, (*(verdict.value for verdict in Verdict), _REFUSED))

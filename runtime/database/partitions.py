@@ -83,6 +83,13 @@ class PartitionedTable:
                 # Usually empty, so it needs no index.
                 cursor.execute(f"DELETE FROM {self.default} WHERE at <= %s", [before])  # noqa: S608
 
+    def has_rows_of_missing_days(self) -> bool:
+        if not self.is_partitioned():
+            return False
+        with connection.cursor() as cursor:
+            cursor.execute(f"SELECT EXISTS (SELECT 1 FROM {self.default})")  # noqa: S608
+            return bool(cursor.fetchone()[0])
+
     def is_partitioned(self) -> bool:
         if connection.vendor != "postgresql":
             return False

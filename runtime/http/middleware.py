@@ -9,21 +9,16 @@ from django.utils.module_loading import import_string
 
 from runtime import ids
 from runtime.http.client_ip import client_address
-from runtime.http.request import IdentifiedRequest
+from runtime.http.request import IdentifiedRequest, Middleware
 from runtime.logging import formatters
 from runtime.logging.access_log import AccessLog, AccessRecord, add_record_of
 from runtime.logging.routes import get_route
 from runtime.unicode import INVISIBLE_IN_BYTES, show_invisible_in_html
 
-Handler = Callable[[IdentifiedRequest], HttpResponse]
-
 _CLIENT_ID = re.compile(r"[A-Za-z0-9_-]{8,64}")
 
 
-class IdentifyRequestMiddleware:
-    def __init__(self, get_response: Handler) -> None:
-        self.get_response = get_response
-
+class IdentifyRequestMiddleware(Middleware):
     def __call__(self, request: IdentifiedRequest) -> HttpResponse:
         request.id = choose_request_id(request.META.get("HTTP_X_REQUEST_ID", ""))
         request.ip = client_address(request.META, settings.TRUSTED_PROXIES)
@@ -80,21 +75,15 @@ def _access_record(
     )
 
 
-class PermissionsPolicyMiddleware:
-    def __init__(self, get_response: Handler) -> None:
-        self.get_response = get_response
-
+class PermissionsPolicyMiddleware(Middleware):
     def __call__(self, request: IdentifiedRequest) -> HttpResponse:
         response = self.get_response(request)
         response["Permissions-Policy"] = settings.PERMISSIONS_POLICY
         return response
 
 
-class ShowInvisibleCharactersMiddleware:
+class ShowInvisibleCharactersMiddleware(Middleware):
     """Show characters that could hide or reorder the text around them."""
-
-    def __init__(self, get_response: Handler) -> None:
-        self.get_response = get_response
 
     def __call__(self, request: IdentifiedRequest) -> HttpResponse:
         response = self.get_response(request)

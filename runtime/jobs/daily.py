@@ -52,6 +52,8 @@ def run_daily() -> None:
             logger.exception("Daily job %s failed", path)
             failed.append(path)
             failures.labels(name).inc()
+        else:
+            logger.info("Daily job %s done", path)
         durations.labels(name).set(time.monotonic() - started)
         ran_at.labels(name).set_to_current_time()
     if failed:

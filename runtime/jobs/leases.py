@@ -23,9 +23,6 @@ class LeaseQuerySet(models.QuerySet["Lease"]):
     def complete(self, name: str, holder: str, *, day: date) -> None:
         self.filter(name=name, holder=holder).update(done_for=day, until=None)
 
-    def mark_done(self, name: str, *, day: date) -> None:
-        self.update_or_create(name=name, defaults={"done_for": day})
-
     def back_off(self, name: str, holder: str, *, seconds: int) -> None:
         """Keep every worker, even this holder, from retrying."""
         until = timezone.now() + timedelta(seconds=seconds)

@@ -3,8 +3,9 @@ from typing import Protocol
 from django.db.models import Count, Min
 from django.utils import timezone
 
-from runtime.dates import midnight
+from runtime.dates import midnight, seconds_since
 from runtime.hooks import Hook
+from runtime.jobs import machine_metrics
 from runtime.jobs.daily import LEASE_NAME
 from runtime.jobs.leases import Lease
 from runtime.mail.outbox import Mail
@@ -38,18 +39,18 @@ queue_measures = Hook[QueueMeasure]("QUEUE_MEASURES")
 
 
 def measure() -> None:
+    machine_metrics.measure()
     for measure_queue in queue_measures:
         measure_queue()
     queue = Mail.objects.waiting().aggregate(
         count=Count("pk"), since=Min("created_at"), due=Min("next_attempt_at")
     )
-    now = timezone.now()
     waiting.set(queue["count"])
     for gauge, since in ((oldest, queue["since"]), (overdue, queue["due"])):
-        gauge.set(max(0.0, (now - since).total_seconds()) if since else 0)
+        gauge.set(seconds_since(since))
     done_for = Lease.objects.filter(name=LEASE_NAME).values_list("done_for", flat=True).first()
     done.set(midnight(done_for).timestamp() if done_for else 0)
-    seen.set(now.timestamp())
+    seen.set(timezone.now().timestamp())
 
 
 measure_if_due = at_intervals(measure)

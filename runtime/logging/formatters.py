@@ -37,6 +37,10 @@ _AT = re.compile(r"@|%40|\uff20|\ufe6b")
 _MAX_MESSAGE_LENGTH = 2000
 _ROOT = f"{Path(__file__).resolve().parents[2]}/"
 _MAX_LOCATIONS = 6
+_RECORD_FIELDS = {
+    *vars(logging.makeLogRecord({})),
+    *("message", "asctime", "request_id", "account_id", "server_time", "status_code"),
+}
 _FRACTIONS = [f"{number:03d}" for number in range(1000)]
 
 
@@ -46,6 +50,7 @@ class LineFormatter(logging.Formatter):
         record.message = redact(record.getMessage())
         record.asctime = self.formatTime(record, self.datefmt)
         line = self.formatMessage(record)
+        line += "".join(f" {name}={value}" for name, value in _extra_fields(record).items())
         if error := _get_error(record):
             locations = " < ".join(error_locations(error)) or "an unknown location"
             line += f" | {error_name(error)} at {locations}"
@@ -61,6 +66,7 @@ class JsonFormatter(logging.Formatter):
             "message": redact(record.getMessage()),
             "request_id": id_or_none(current_request_id.get()),
             "account_id": id_or_none(current_account_id.get()),
+            **_extra_fields(record),
         }
         if error := _get_error(record):
             fields |= {"error": error_name(error), "places": error_locations(error)}
@@ -145,6 +151,15 @@ class WithoutPath(logging.Filter):
 @lru_cache(maxsize=4)
 def _format_second(seconds: int) -> str:
     return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(seconds))
+
+
+def _extra_fields(record: logging.LogRecord) -> dict[str, object]:
+    """Return what the call passed as `extra`, but for Django's objects."""
+    return {
+        name: redact(value) if isinstance(value, str) else value
+        for name, value in vars(record).items()
+        if name not in _RECORD_FIELDS and isinstance(value, str | int | float)
+    }
 
 
 def _get_error(record: logging.LogRecord) -> BaseException | None:

@@ -52,9 +52,6 @@ class MailQuerySet(LeasedQuerySet["Mail"]):
         due = self.waiting().filter(is_due).alias(is_quick=Q(attachment=""))
         return due.order_by("-is_quick", "next_attempt_at", "pk")
 
-    def without_attachment(self) -> "MailQuerySet":
-        return self.filter(attachment="")
-
     def send_again(self) -> int:
         return self.exclude(given_up_at=None).update(
             given_up_at=None, attempts=0, next_attempt_at=timezone.now()
@@ -170,6 +167,7 @@ def _deliver(mail: Mail, connection: BaseEmailBackend) -> bool:
         return isinstance(error, SMTPResponseException | SMTPRecipientsRefused | ValueError)
     mail.mark_sent()
     attempts.labels("sent").inc()
+    logger.info("Email %s sent", mail.pk)
     return True
 
 

@@ -52,9 +52,6 @@ class RecipientLimitQuerySet(models.QuerySet["RecipientLimit"]):
         limit.save(update_fields=["sent_at"])
         return True
 
-    def delete_old(self) -> None:
-        self.filter(updated_at__lt=timezone.now() - DAY).delete()
-
 
 class RecipientLimit(models.Model):
     # A keyed digest of the mailbox.

@@ -4,7 +4,7 @@ from django.conf import settings
 from django.utils import timezone
 
 from runtime.mail.outbox import Mail
-from runtime.mail.recipient_limits import RecipientLimit
+from runtime.mail.recipient_limits import DAY, RecipientLimit
 
 
 def delete_old_mails() -> None:
@@ -14,4 +14,4 @@ def delete_old_mails() -> None:
 
 
 def delete_old_recipient_limits() -> None:
-    RecipientLimit.objects.delete_old()
+    RecipientLimit.objects.filter(updated_at__lt=timezone.now() - DAY).delete()

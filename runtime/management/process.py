@@ -1,11 +1,14 @@
 import logging
 import signal
+import sys
 import threading
 import time
 from collections.abc import Callable
 from functools import partial
 from typing import Any, Protocol
 
+from django.conf import settings
+from django.core.management import CommandError
 from django.db import Error as DatabaseError
 from django.db import close_old_connections
 
@@ -37,6 +40,15 @@ class ProcessCommand(DatabaseCommand):
 
     role: str
 
+    def execute(self, *args: Any, **options: Any) -> str | None:
+        try:
+            return super().execute(*args, **options)
+        except CommandError as error:
+            if settings.LOG_FORMAT != "json":
+                raise
+            logger.critical("%s", error)
+            sys.exit(1)
+
     def handle(self, **_: Any) -> None:
         self.stop = threading.Event()
         for signum in (signal.SIGTERM, signal.SIGINT):
@@ -44,7 +56,12 @@ class ProcessCommand(DatabaseCommand):
         log_uncaught()
         flusher = Flusher(self.role)
         flusher.start()
+        # `make serve` starts all of them at once.
+        level = logging.INFO if settings.PRODUCTION else logging.DEBUG
+        release = {"version": settings.VERSION, "commit": settings.COMMIT}
+        logger.log(level, "Started the %s process", self.role, extra=release)
         self.run()
+        logger.log(level, "Stopped the %s process", self.role)
         flusher.flush()
 
     def run(self) -> None:

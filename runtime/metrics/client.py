@@ -28,14 +28,16 @@ def initialize(counter: Counter, label_values: Iterable[str]) -> None:
         counter.labels(value)
 
 
-def at_intervals(measure: Callable[[], None]) -> Callable[[], None]:
+def at_intervals(
+    measure: Callable[[], None], seconds: float = INTERVAL_SECONDS
+) -> Callable[[], None]:
     """Return a function that measures, if metrics are on and the last time is long enough ago."""
     next_at = 0.0
 
     def measure_if_due() -> None:
         nonlocal next_at
         if METRICS_ON and time.monotonic() >= next_at:
-            next_at = time.monotonic() + INTERVAL_SECONDS
+            next_at = time.monotonic() + seconds
             measure()
 
     return measure_if_due

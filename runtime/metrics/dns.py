@@ -30,9 +30,7 @@ _forging_resolvers = Gauge(
     multiprocess_mode="livesum",
 )
 _active_lookups = Gauge(
-    "emailvalidation_resolver_searches",
-    "Domain searches in progress.",
-    multiprocess_mode="livesum",
+    "emailvalidation_resolver_searches", "Domain searches in progress.", multiprocess_mode="livesum"
 )
 _waiting_lookups = Gauge(
     "emailvalidation_resolver_searches_waiting",

@@ -30,7 +30,7 @@ class BuildInfo:
             "python": platform.python_version(),
             "django": django.__version__,
         }
-        info = GaugeMetricFamily(self.name, self.help_text, labels=labels)
+        info = GaugeMetricFamily(self.name, self.help_text, labels=tuple(labels))
         info.add_metric(list(labels.values()), 1)
         yield info
 

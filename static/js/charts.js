@@ -3,6 +3,7 @@
 
 for (const chart of document.querySelectorAll(".chart")) {
   const label = chart.querySelector("[data-chart-label]");
+  const note = chart.querySelector("[data-chart-note]");
   const link = chart.querySelector("[data-chart-link]");
   const counts = [...chart.querySelectorAll("[data-chart-count]")];
   const plot = chart.querySelector(".chart-bars");
@@ -31,6 +32,7 @@ for (const chart of document.querySelectorAll(".chart")) {
     for (const bar of bars) {
       bar.classList.toggle("chart-active", bar === shown);
     }
+    note?.classList.toggle("chart-quiet", Boolean(shown));
     link.hidden = !(isTouch && shown?.hasAttribute("href"));
     if (!link.hidden) {
       link.href = shown.getAttribute("href");
@@ -66,8 +68,9 @@ for (const chart of document.querySelectorAll(".chart")) {
     tapped = bar;
   });
 
-  plot.addEventListener("focusin", (event) => show(event.target.closest(".chart-bar")));
-  plot.addEventListener("focusout", () => {
+  // Not of the SVG: a listener for focus would make it a tab stop itself.
+  chart.addEventListener("focusin", (event) => show(event.target.closest(".chart-bar")));
+  chart.addEventListener("focusout", () => {
     if (!isTouch) {
       show(null);
     }

@@ -1,5 +1,4 @@
-// Search as a dialog (⌘K, Ctrl+K), and shortcuts of single keys. Without JavaScript, the links open the
-// search page.
+// Search as a dialog (⌘K, Ctrl+K), and single-key shortcuts. Without JavaScript, links open the page.
 {
   const PAUSE_MS = 120;
   // How long the second key of a shortcut may take.
@@ -7,6 +6,11 @@
   const MAX_RECENT = 5;
   const RECENT_KEY = "palette-recent";
   const SHORTCUTS_KEY = "shortcuts";
+  let storage = {};
+  try {
+    // Throws if the browser blocks it.
+    storage = localStorage;
+  } catch {}
   const isMac = /Mac|iPhone|iPad/.test(navigator.platform);
   const palette = document.getElementById("palette");
   const shortcuts = document.getElementById("shortcuts");
@@ -29,12 +33,12 @@
     active = option;
   };
 
-  const readRecent = () => JSON.parse(localStorage.getItem(RECENT_KEY) ?? "[]");
+  const readRecent = () => JSON.parse(storage[RECENT_KEY] ?? "[]");
 
   // Only URLs are stored: titles come from the server, for what this member may still open.
   const remember = (url) => {
-    const urls = [url, ...readRecent().filter((other) => other !== url)];
-    localStorage.setItem(RECENT_KEY, JSON.stringify(urls.slice(0, MAX_RECENT)));
+    const urls = [...new Set([url, ...readRecent()])].slice(0, MAX_RECENT);
+    storage[RECENT_KEY] = JSON.stringify(urls);
   };
 
   const showRecentFirst = () => {
@@ -110,10 +114,8 @@
   const openActive = () => {
     if (isPending) {
       opensFirst = true;
-    } else if (active) {
-      active.click();
     } else {
-      form.submit();
+      active ? active.click() : form.submit();
     }
   };
 
@@ -168,13 +170,12 @@
 
   // People who dictate, or hit keys by accident, can turn single keys off (WCAG 2.1.4).
   const checkbox = shortcuts.querySelector("[data-shortcuts]");
-  checkbox.checked = localStorage.getItem(SHORTCUTS_KEY) !== "off";
+  checkbox.checked = storage[SHORTCUTS_KEY] !== "off";
   checkbox.addEventListener("change", () => {
-    localStorage.setItem(SHORTCUTS_KEY, checkbox.checked ? "on" : "off");
+    storage[SHORTCUTS_KEY] = checkbox.checked ? "on" : "off";
   });
 
-  let first = "";
-  let firstAt = 0;
+  let [first, firstAt] = ["", 0];
   const handleSingleKey = (event) => {
     const keys = first && event.timeStamp - firstAt < SEQUENCE_MS ? `${first} ${event.key}` : event.key;
     const link = shortcuts.querySelector(`[data-keys="${CSS.escape(keys)}"]`);

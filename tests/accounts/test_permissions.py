@@ -36,6 +36,13 @@ PUBLIC = {
     "reference:check-address",
     "reference:ask-to-opt-out",
     "reference:opt-out",
+    "reference:find-domain",
+    "reference:show-security",
+    "reference:show-status",
+    "reference:show-status-json",
+    "reference:show-status-feed",
+    "reference:show-domain",
+    "reference:show-domain-json",
     "reference:show-all-docs",
     "reference:show-llms",
     "reference:show-robots",
@@ -115,6 +122,7 @@ IDS: dict[str, Callable[[User, Account], object]] = {
     "result_id": lambda *_: f"val_{'0' * 26}",
     "request_id": lambda *_: "req_00000000000000000000",
     "number": lambda *_: 1,
+    "domain": lambda *_: "shop.example",
     "moment": lambda _, account: to_microseconds(LogEntry.objects.get(account=account).at),
 }
 

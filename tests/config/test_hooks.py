@@ -17,6 +17,7 @@ import accounts.staff.hooks
 import apikeys.hooks
 import apikeys.rest.mcp.tools
 import config.hooks
+import reference.status
 import runtime.jobs.daily
 import runtime.jobs.queue_metrics
 import runtime.jobs.rounds
@@ -32,6 +33,7 @@ MODULES = (
     *(accounts.engine, accounts.events.types, accounts.hooks, accounts.staff.hooks),
     *(apikeys.hooks, runtime.jobs.daily, runtime.jobs.queue_metrics, runtime.jobs.rounds),
     *(apikeys.rest.mcp.tools, runtime.mail.attachments, validation.hooks),
+    reference.status,
 )
 HOOKS: dict[str, Hook[Any]] = {
     value.setting: value

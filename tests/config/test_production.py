@@ -47,6 +47,13 @@ def test_missing_setting_stops_the_start_and_is_reported(name: str) -> None:
     assert "Traceback" not in ended.stderr
 
 
+def test_missing_setting_is_logged_by_a_process() -> None:
+    environment = {key: value for key, value in ENVIRONMENT.items() if key != "BASE_URL"}
+    ended = run_program("manage.py", "run_worker", **environment)
+    assert ended.returncode == 1
+    assert "BASE_URL must" in json.loads(ended.stderr)["message"]
+
+
 @pytest.mark.parametrize(
     ("name", "value"),
     [

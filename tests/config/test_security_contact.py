@@ -13,5 +13,7 @@ def test_security_txt_has_contact_and_expiry(db: None, settings: Settings) -> No
     fields = dict(line.split(": ", 1) for line in response.content.decode().splitlines())
     assert fields["Contact"] == f"mailto:{settings.SUPPORT_EMAIL}"
     assert fields["Canonical"] == f"{settings.BASE_URL}/.well-known/security.txt"
+    assert fields["Policy"] == f"{settings.BASE_URL}/security/#report"
+    assert b'id="report"' in Client().get("/security/").content
     expires = datetime.fromisoformat(fields["Expires"])
     assert timedelta(days=170) < expires - datetime.now(UTC) < timedelta(days=366)

@@ -39,7 +39,7 @@ def test_estimate_uses_the_pace_since_the_first_usage(browser: Client, account: 
         use_credits(account, 30)
     with on("2026-11-21", hour=10):
         page = text(signed_in(User.objects.get(email="owner@shop.example")).get("/credits/"))
-    assert "Lasts about 7 days at the current pace of requests." in page
+    assert "At this pace of requests, your credits last until 28 Nov 2026." in page
 
 
 def test_billing_page_shows_an_empty_balance_and_a_debt(browser: Client, account: Account) -> None:

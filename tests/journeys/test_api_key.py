@@ -100,38 +100,6 @@ def test_hours_are_shown_in_the_time_zone_of_the_browser(
     expect(page.get_by_role("rowheader").first).to_contain_text(":30")
 
 
-def test_filter_is_in_the_url_and_back_removes_it(
-    windows: Windows, site: Product, newcomer: Newcomer
-) -> None:
-    page = windows.open(newcomer)
-    caller = HttpCaller(site, create_key(page, "Filtered"))
-    for word in ("risky", "deliverable"):
-        caller.validate(f"{word}@sandbox.test")
-    page.goto("/validation/requests/")
-    rows = page.locator(".log tbody tr")
-    expect(rows).to_have_count(2)
-    page.get_by_label("Verdict").select_option("risky")
-    expect(rows).to_have_count(1)
-    expect(page).to_have_url("/validation/requests/?verdict=risky")
-    expect(page.get_by_label("Verdict")).to_be_focused()
-    page.go_back()
-    expect(rows).to_have_count(2)
-    expect(page.get_by_label("Verdict")).to_have_value("")
-    page.get_by_label("Domain").fill("sandbox.test")
-    page.keyboard.press("Shift+Tab")
-    expect(page).to_have_url("/validation/requests/?domain=sandbox.test")
-    expect(page.get_by_label("To (UTC)")).to_be_focused()
-    page.get_by_label("Domain").fill("other.test")
-    page.keyboard.press("Enter")
-    expect(rows).to_have_count(0)
-    page.get_by_role("button", name="Clear filters").click()
-    expect(rows).to_have_count(2)
-    page.get_by_label("Find a request").fill("Risky@sandbox.test")
-    page.keyboard.press("Enter")
-    expect(rows).to_have_count(1)
-    assert "Risky" not in page.url
-
-
 def test_the_page_of_a_new_key_has_no_findings(page: Page) -> None:
     create_key(page, "Looked at")
     assert_no_findings(page)

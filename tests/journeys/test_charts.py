@@ -12,9 +12,9 @@ from tests.journeys.windows import Windows, widen
 from tests.servers.client import HttpCaller
 from tests.servers.product import Product
 
-TOTAL = "Last 30 days: 2 requests"
-TODAY = re.compile(r"^\w{3} \d\d \w{3}: 2 requests$")
-EMPTY_DAY = re.compile(r"^\w{3} \d\d \w{3}: 0 requests$")
+TOTAL = "Last 30 days: 2 validations"
+TODAY = re.compile(r"^\w{3} \d\d \w{3}: 2 validations$")
+EMPTY_DAY = re.compile(r"^\w{3} \d\d \w{3}: 0 validations$")
 
 
 @pytest.fixture(scope="module")
@@ -58,9 +58,14 @@ def test_bar_shows_its_day_and_opens_its_requests(page: Page, path: str) -> None
     expect(page.locator(".log tbody tr")).to_have_count(2)
 
 
-def test_arrow_keys_move_between_bars(page: Page) -> None:
+def test_chart_is_one_tab_stop_with_arrow_keys_between_bars(page: Page) -> None:
     page.goto("/validation/usage/")
-    page.locator(".chart-bar[tabindex='0']").focus()
+    page.locator(".chart-table summary").focus()
+    page.keyboard.press("Shift+Tab")
+    expect(page.locator(".chart-bar").last).to_be_focused()
+    page.keyboard.press("Shift+Tab")
+    assert page.evaluate("document.activeElement.closest('.chart')") is None
+    page.keyboard.press("Tab")
     expect_shown(page, TODAY, "2")
     page.keyboard.press("ArrowLeft")
     expect_shown(page, EMPTY_DAY, "0")

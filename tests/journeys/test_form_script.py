@@ -1,6 +1,7 @@
 """A customer's sign-up form with form.js of the TypeScript client."""
 
 import os
+import re
 import subprocess
 from collections.abc import Iterator
 
@@ -76,3 +77,25 @@ def test_form_works_while_the_route_fails_and_without_javascript(
         fill(page, "possible_typo@sandbox.test")
         page.get_by_role("button", name="Sign up").click()
         expect(page.get_by_role("heading")).to_have_text("Welcome, possible_typo@sandbox.test")
+
+
+def test_address_is_checked_again_after_a_failure(windows: Windows, shop: str) -> None:
+    page = windows.open()
+    page.goto(shop)
+    page.route("**/email-check", lambda route: route.fulfill(body="An error page"))
+    with page.expect_response("**/email-check"):
+        fill(page, "possible_typo@sandbox.test")
+    fill(page, "")
+    page.unroute("**/email-check")
+    fill(page, "possible_typo@sandbox.test")
+    expect(page.locator("#email-check")).to_contain_text("possible_typo@mailbox.test")
+
+
+def test_fields_without_ids_have_notes_of_their_own(windows: Windows, shop: str) -> None:
+    page = windows.open()
+    page.goto(f"{shop}without-ids")
+    fields = page.locator("input")
+    fields.last.fill("possible_typo@sandbox.test")
+    fields.last.blur()
+    expect(fields.last).to_have_accessible_description(re.compile("^Did you mean possible_typo"))
+    expect(fields.first).to_have_accessible_description("")

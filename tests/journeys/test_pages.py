@@ -17,6 +17,11 @@ from tests.journeys.windows import HEIGHT, NARROW, WIDE, Windows
 PUBLIC_PAGES = [
     "/",
     "/reference/try/",
+    "/domains/",
+    "/domains/gmail.com",
+    "/domains/no%20domain",
+    "/status/",
+    "/security/",
     "/accounts/login/",
     "/accounts/signup/",
     "/accounts/password/reset/",

@@ -1,7 +1,9 @@
 """Lists are looked up, checked, charged, checked again, and completed."""
 
+import logging
 from collections.abc import Callable
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.core import mail
@@ -71,6 +73,19 @@ def test_list_is_checked_charged_and_completed(account: Account, key: ApiKey) ->
     assert (completed.hold.charged, completed.hold.remaining) == (37, 0)
     assert not LogEntry.objects.exists()
     assert not ListDomain.objects.exists()
+
+
+def test_each_state_of_a_list_is_logged(
+    account: Account,
+    caplog: pytest.LogCaptureFixture,
+    django_capture_on_commit_callbacks: Any,
+) -> None:
+    caplog.set_level(logging.INFO, "lists")
+    with django_capture_on_commit_callbacks(execute=True):
+        address_list = make_started_list(account, GOOD)
+        work()
+    states = [f"List {address_list.public_id} is {state}" for state in ("queued", "completed")]
+    assert [line for line in caplog.messages if line in states] == states
 
 
 def test_each_domain_is_looked_up_once(account: Account, patient_dns: FakeDns) -> None:

@@ -101,3 +101,21 @@ def test_each_label_in_a_text_is_one_that_the_alert_has() -> None:
         grouped = set(re.findall(r"\w+", " ".join(re.findall(r"by \(([^)]*)\)", alert["expr"]))))
         # An alert without an aggregation has all labels of its series.
         assert labels <= grouped or not re.search(r"\b(sum|max|count)\b", alert["expr"]), alert
+
+
+def test_each_inhibition_is_by_an_alert_and_silences_others() -> None:
+    names = {alert["alert"] for alert in alerts()}
+    config = yaml.safe_load((FOLDER / "alertmanager.yaml").read_text())
+    for rule in config["inhibit_rules"]:
+        source = _select(rule["source_matchers"], names)
+        silenced = _select(rule["target_matchers"], names)
+        assert len(source) == 1
+        assert silenced
+        assert not source & silenced
+
+
+def _select(matchers: list[str], names: set[str]) -> set[str]:
+    for matcher in matchers:
+        operator, pattern = re.fullmatch(r'alertname(=~|!=|=)"(.+)"', matcher).groups()  # type: ignore[union-attr]
+        names = {name for name in names if bool(re.fullmatch(pattern, name)) == (operator != "!=")}
+    return names

@@ -20,6 +20,7 @@ from tests.servers.systemd import (
     FIRST_WEBHOOKS,
     LISTS,
     UNITS,
+    UPGRADE,
     WEB,
     WEBHOOKS,
     WORKER,
@@ -59,7 +60,10 @@ def test_the_example_environment_needs_its_secrets_and_nothing_else(tmp_path: Pa
     text = EXAMPLE
     for name in SECRETS:
         text = text.replace(f"\n{name}=\n", f"\n{name}={secrets.token_urlsafe(48)}\n")
-    process = check(text, tmp_path)
+    copied = re.findall(r"(\w+) is still the example", check(text, tmp_path).stderr)
+    assert sorted(copied) == ["BASE_URL", "SELLER_ADDRESS", "SELLER_NAME", "SELLER_TAX_ID"]
+    text = text.replace("validation.example", "validation.test").replace("Example", "Harbor")
+    process = check(text.replace("EX1", "HB1"), tmp_path)
     assert (process.returncode, process.stderr) == (0, "")
     assert "no issues" in process.stdout
 
@@ -83,7 +87,7 @@ def test_every_setting_in_the_example_is_documented() -> None:
 def test_units_run_in_the_data_folder_of_the_example(unit: str) -> None:
     (state,) = directives(unit, "StateDirectory")
     assert f"\nDATA_DIR=/var/lib/{state}\n" in EXAMPLE
-    assert directives(unit, "WorkingDirectory") == ["/srv/email-validation"]
+    assert directives(unit, "WorkingDirectory") == ["/srv/email-validation/current"]
     assert directives(unit, "EnvironmentFile") == ["/etc/email-validation/production.env"]
     assert directives(unit, "UMask") == ["0077"]
 
@@ -91,9 +95,26 @@ def test_units_run_in_the_data_folder_of_the_example(unit: str) -> None:
 def test_all_units_have_the_same_hardening() -> None:
     (hardening,) = {
         (UNITS / unit).read_text().partition("# The service needs")[2]
-        for unit in (WEB, WORKER, LISTS, WEBHOOKS)
+        for unit in (WEB, UPGRADE, WORKER, LISTS, WEBHOOKS)
     }
     assert {"NoNewPrivileges=true", "ProtectSystem=strict"} <= set(hardening.splitlines())
+
+
+def test_upgrade_runs_the_web_unit_in_another_folder() -> None:
+    web, upgrade = (
+        (UNITS / unit).read_text().partition("[Unit]")[2].splitlines() for unit in (WEB, UPGRADE)
+    )
+    assert set(upgrade) - set(web) == {
+        "Description=Email validation: web server for %i during an upgrade",
+        "WorkingDirectory=/srv/email-validation/next",
+    }
+    assert len(upgrade) == len(web)
+
+
+def test_each_pool_has_a_socket_on_its_port() -> None:
+    for name, pool in POOLS.items():
+        (address,) = directives(WEB.replace("@.service", f"@{name}.socket"), "ListenStream")
+        assert address == f"127.0.0.1:{8000 + pool.port_offset}"
 
 
 def test_webhooks_unit_reaches_public_addresses_and_its_own_machine() -> None:
@@ -130,16 +151,16 @@ def test_systemd_accepts_the_units(tmp_path: Path) -> None:
     shutil.copytree(UNITS, tmp_path, dirs_exist_ok=True)
     for file in tmp_path.glob("*.service"):
         text = file.read_text()
-        file.write_text(text.replace("/srv/email-validation/.venv/bin/python", sys.executable))
+        file.write_text(text.replace("/usr/bin/env .venv/bin/python", sys.executable))
     instances = [tmp_path / WEB.replace("@", f"@{pool}") for pool in POOLS]
-    files = [*instances, *tmp_path.glob("*.target"), *tmp_path.glob("*.service")]
+    files = [*instances, *(path for path in tmp_path.glob("*.*") if path.is_file())]
     process = subprocess.run(
         ["systemd-analyze", "verify", "--man=no", *map(str, files)],
         capture_output=True,
         text=True,
         check=False,
     )
-    assert len(files) == 9
+    assert len(files) == 13
     assert "email-validation" not in process.stderr
 
 

@@ -1,7 +1,5 @@
-"""The shipped systemd units: a reload fails no request, and metrics survive each restart."""
+"""The shipped systemd units: metrics survive each restart."""
 
-import shutil
-import time
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,26 +7,21 @@ from pathlib import Path
 
 import pytest
 
-from tests.config.server.test_graceful_reload import (
-    calls_without_failure_or_delay,
-    wait_for_new_workers,
-    web_workers,
-)
 from tests.config.server.test_make_serve import eventually, get_status
 from tests.servers.client import HttpCaller
 from tests.servers.keys import make_key
-from tests.servers.product import PACKAGES, ROOT
 from tests.servers.redis import free_port
 from tests.servers.systemd import WebUnit, WorkerUnit
+from tests.servers.web_workers import replace_web_workers
 
 pytestmark = [pytest.mark.process, pytest.mark.fault, pytest.mark.timeout(300)]
 
 
 @contextmanager
-def web_unit(folder: Path, program: Path = ROOT, **environment: str) -> Iterator[WebUnit]:
+def web_unit(folder: Path, **environment: str) -> Iterator[WebUnit]:
     # The log of an earlier start says that it is ready.
     (folder / "serve.log").unlink(missing_ok=True)
-    unit = WebUnit(folder, program, **environment)
+    unit = WebUnit(folder, **environment)
     try:
         unit.wait_until_ready()
         yield unit
@@ -43,45 +36,6 @@ def worker_unit(web: WebUnit) -> Iterator[None]:
         yield
     finally:
         unit.stop()
-
-
-def test_reload_of_the_web_unit_neither_fails_nor_delays_requests(tmp_path: Path) -> None:
-    launched_at = time.monotonic()
-    with (
-        web_unit(tmp_path) as site,
-        calls_without_failure_or_delay(site, time.monotonic() - launched_at),
-    ):
-        for _ in range(2):
-            old = web_workers(site)
-            assert site.reload()
-            wait_for_new_workers(site, old)
-            assert len(web_workers(site)) == 2
-
-
-def copy_program(target: Path) -> Path:
-    for name in PACKAGES:
-        shutil.copytree(ROOT / name, target / name, ignore=shutil.ignore_patterns("__pycache__"))
-    for name in ("manage.py", "pyproject.toml", "requirements.lock", "static", "templates"):
-        (target / name).symlink_to(ROOT / name)
-    return target
-
-
-def test_reload_loads_new_code_unless_it_is_broken(tmp_path: Path) -> None:
-    program = copy_program(tmp_path / "program")
-    wsgi, health = program / "config" / "wsgi.py", program / "config" / "health.py"
-    working = wsgi.read_text()
-    with web_unit(tmp_path / "data", program) as site:
-        old = web_workers(site)
-        wsgi.write_text("half a line (")
-        assert not site.reload()
-        time.sleep(1)
-        assert web_workers(site) == old
-        assert read(site.url + "/healthz") == '{"status":"ok"}'
-        wsgi.write_text(working)
-        health.write_text(health.read_text().replace('UNAVAILABLE = "ok"', 'UNAVAILABLE = "new"'))
-        assert site.reload()
-        wait_for_new_workers(site, old)
-        assert read(site.url + "/healthz") == '{"status":"new"}'
 
 
 def read(url: str) -> str:
@@ -112,9 +66,7 @@ def test_totals_of_the_metrics_survive_until_both_units_stop(tmp_path: Path) -> 
                 assert caller.validate("no address").status == 200
             caller.close()
             assert eventually(lambda: charges(port) == 10)
-            old = web_workers(site)
-            assert site.reload()
-            wait_for_new_workers(site, old)
+            replace_web_workers(site)
             assert charges(port) == 10
         with worker_unit(site):
             assert eventually(lambda: charges(port) == 10)

@@ -15,6 +15,7 @@ from tests.support.pages import all_pages, populate_account
 pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 
 BASE_URL = "https://validation.example"
+TRUST = {"/domains/", "/status/", "/security/"}
 LEGAL = {"/accounts/terms/", "/accounts/privacy/", "/accounts/data-processing/"}
 
 
@@ -37,9 +38,9 @@ def sitemap_paths() -> list[str]:
     return [url.removeprefix(BASE_URL) for url in urls]
 
 
-def test_sitemap_lists_landing_docs_and_legal_pages() -> None:
+def test_sitemap_lists_landing_docs_legal_and_trust_pages() -> None:
     docs = {f"/docs/{page.path}" for page in PAGES}
-    assert set(sitemap_paths()) == {"/", *docs, *LEGAL}
+    assert set(sitemap_paths()) == {"/", *docs, *LEGAL, *TRUST}
 
 
 def test_every_page_in_the_sitemap_opens_and_may_be_crawled(robots: RobotFileParser) -> None:
@@ -57,11 +58,16 @@ def test_robots_keep_out_of_every_page_that_needs_an_account(
         for page in all_pages().values()
         if robots.can_fetch("AnyBot", path := page.path(values))
     }
-    others = {path for path in crawled if not path.startswith("/docs/")} - LEGAL
+    others = {path for path in crawled if not path.startswith("/docs/")} - LEGAL - TRUST
     assert others == {
         "/",
         # Begins like a public page, and redirects visitors to the sign-in page.
         "/accounts/terms/agree/",
+        # Their pages say noindex.
+        "/domains/shop.example",
+        "/domains/shop.example.json",
+        "/status.json",
+        "/status.atom",
         "/v1",
         "/favicon.ico",
         "/llms.txt",
@@ -77,7 +83,7 @@ def test_robots_name_the_sitemap(robots: RobotFileParser) -> None:
 
 
 def test_public_pages_describe_themselves_for_search_engines_and_link_previews() -> None:
-    for path in ("/", "/docs/", "/docs/verdicts/"):
+    for path in ("/", "/docs/", "/docs/verdicts/", *TRUST):
         page = Client().get(path).content.decode()
         assert f'<link rel="canonical" href="{BASE_URL}{path}">' in page
         assert f'<meta property="og:url" content="{BASE_URL}{path}">' in page

@@ -99,7 +99,7 @@ def test_sixth_check_within_a_minute_is_refused_with_a_link_to_sign_up(
     assert checks_until_refusal(clock, "198.51.100.7", up_to=10) == 5
     response = check("jane@shop.com")
     assert (response.status_code, response.headers["Retry-After"]) == (429, "54")
-    assert result(response) == "You can check 5 addresses per minute here. Sign up to keep testing"
+    assert result(response) == "You can make 5 checks per minute here. Sign up to keep testing"
     assert b'<a href="/accounts/signup/">Sign up to keep testing</a>' in response.content
     assert fake_dns.messages == 0
 
@@ -111,7 +111,7 @@ def test_twenty_checks_a_day_are_allowed(clock: time_machine.Traveller) -> None:
     clock.shift(timedelta(minutes=1))
     response = check()
     assert response.status_code == 429
-    assert result(response).startswith("You can check 20 addresses per day here.")
+    assert result(response).startswith("You can make 20 checks per day here.")
     assert 11 * 3600 < int(response.headers["Retry-After"]) < 12 * 3600
     clock.shift(timedelta(days=1))
     assert check().status_code == 200

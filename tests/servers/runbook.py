@@ -31,6 +31,7 @@ class Machine:
         """Create the machine. Commands run as `user`, if given."""
         self.user = user
         self.replacements = {
+            "/srv/email-validation/current": str(ROOT),
             "/srv/email-validation": str(ROOT),
             "/etc/email-validation": str(folder / "etc"),
             "/var/backups/email-validation": str(folder / "backups"),

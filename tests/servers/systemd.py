@@ -12,6 +12,8 @@ UNITS = ROOT / "deploy" / "systemd"
 WORKER = "email-validation-worker.service"
 # Templates: each instance is a pool of web workers, or one process.
 WEB = "email-validation-web@.service"
+# The same with another release, during an upgrade.
+UPGRADE = "email-validation-upgrade@.service"
 LISTS, FIRST_LISTS = "email-validation-lists@.service", "email-validation-lists@1.service"
 WEBHOOKS = "email-validation-webhooks@.service"
 PROBES = "email-validation-probes@.service"
@@ -24,14 +26,13 @@ def directives(unit: str, name: str) -> list[str]:
 
 
 def commands(unit: str, name: str) -> list[list[str]]:
-    python = "/srv/email-validation/.venv/bin/python"
+    python = "/usr/bin/env .venv/bin/python"
     return [shlex.split(line.replace(python, sys.executable)) for line in directives(unit, name)]
 
 
 class WebUnit(Product):
-    def __init__(self, folder: Path, program: Path = ROOT, **environment: str) -> None:
-        """Start the web unit, with its program in this folder."""
-        self.program = program
+    def __init__(self, folder: Path, **environment: str) -> None:
+        """Start the web unit. It opens its own socket."""
         super().__init__(folder, errors=None, WEB_POOL="api", **environment)
 
     def launch(self, output: int, errors: int) -> "subprocess.Popen[bytes]":
@@ -40,22 +41,9 @@ class WebUnit(Product):
         (command,) = commands(WEB, "ExecStart")
         return self._start(command, output, errors)
 
-    def reload(self) -> bool:
-        """Run the ExecReload lines until one fails. Return whether all succeeded."""
-        with self.log.open("ab") as log:
-            return all(
-                self._start(
-                    [word.replace("$MAINPID", str(self.process.pid)) for word in command],
-                    log.fileno(),
-                    log.fileno(),
-                ).wait()
-                == 0
-                for command in commands(WEB, "ExecReload")
-            )
-
     def _start(self, command: list[str], output: int, errors: int) -> "subprocess.Popen[bytes]":
         return subprocess.Popen(
-            command, cwd=self.program, env=self.process_environment, stdout=output, stderr=errors
+            command, cwd=ROOT, env=self.process_environment, stdout=output, stderr=errors
         )
 
 
@@ -65,7 +53,7 @@ class WorkerUnit:
         (command,) = commands(WORKER, "ExecStart")
         with web.log.open("ab") as log:
             self.process = subprocess.Popen(
-                command, cwd=web.program, env=web.process_environment, stdout=log, stderr=log
+                command, cwd=ROOT, env=web.process_environment, stdout=log, stderr=log
             )
 
     def stop(self) -> None:

@@ -14,7 +14,7 @@ from django.test import RequestFactory
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 from django.views.generic import RedirectView
 
-from accounts.audit.actions import ACTIONS
+from accounts.audit.actions import LABELS
 from accounts.models import Account, AuditEntry, Invitation, User
 from apikeys.rest.view import ApiView
 from tests.accounts.test_permissions import PAGES as DASHBOARD_PAGES
@@ -68,7 +68,7 @@ def test_action_is_recorded_in_the_audit_log(
         entry.action for entry in AuditEntry.objects.filter(pk__gt=scene.last_entry_id)
     ]
     for entry in entries:
-        assert entry.action in ACTIONS
+        assert entry.action in LABELS
         assert entry.ip == "127.0.0.1" or case.page == "credits:receive-stripe-event"
         _assert_actor(entry, case, scene)
     if case.is_of_account and case.actor != "new user" and case.page != "accounts:open-account":

@@ -43,6 +43,8 @@ OPEN = {
     "accounts/^password/reset/key/(?P<uidb36>[0-9A-Za-z]+)-(?P<key>.+)/$",
     "accounts/login/code/confirm/",
     *("robots.txt", "sitemap.xml", "reference/try/"),
+    *("security/", "status/", "status.json", "status.atom"),
+    *("domains/", "domains/<str:domain>", "domains/<str:domain>.json"),
     *("reference/opt-out/", "reference/opt-out/<str:token>/"),
 }
 STATIC = ROOT / "static"

@@ -9,6 +9,7 @@ from accounts.models import Account
 
 APP_LABELS = (
     *("runtime", "accounts", "apikeys", "credits", "validation", "lists"),
+    "reference",
     *("account", "mfa", "usersessions"),
 )
 MARKUP = "'\"><script>alert(1)</script>"
@@ -43,6 +44,8 @@ USER_TEXT: dict[str, list[str]] = {
     "lists.AddressList": ["name", "created_by", "error_message"],
     "validation.Feedback": ["domain", "sent_by", "answer"],
     "lists.ListDomain": ["domain"],
+    "reference.Incident": ["title"],
+    "reference.IncidentUpdate": ["text"],
     "validation.ListedDomain": ["domain", "reason"],
     "validation.LogEntry": ["path", "address", "domain"],
     # The last reply of a mail server. Staff write the notes.
@@ -109,6 +112,8 @@ SYSTEM_TEXT: dict[str, list[str]] = {
         "packed",
     ],
     "lists.ListPart": ["sha256"],
+    "reference.Incident": ["impact"],
+    "reference.IncidentUpdate": ["state"],
     "lists.ListDomain": ["route"],
     "validation.ListedDomain": ["kind"],
     "validation.StoredResult": ["result_id", "packed"],

@@ -35,6 +35,7 @@ from lists.models import AddressList
 from lists.processing.running import work_once
 from lists.uploads.options import ListOptions
 from lists.uploads.services import upload_list
+from reference.models import Incident
 from runtime.dates import to_microseconds
 from runtime.mail import outbox
 from runtime.models import Lease
@@ -141,6 +142,7 @@ def populate_account(owner: User, account: Account) -> dict[str, str]:
         "app_label": "accounts",
         "content_type_id": "1",
         "number": "1",
+        "domain": "shop.example",
         "url": "nowhere/",
     }
 
@@ -169,6 +171,8 @@ def _create_staff_rows(account: Account) -> None:
     AccountDomains.objects.create(account=account, denied=["spam.example"])
     Lease.objects.get_or_create(name="daily")
     make_feedback(account)
+    incident = Incident.objects.create(title="Webhooks arrive late", webhooks=True)
+    incident.updates.create(text="We look into it.")
     hold_credits(account=account, amount=5, source="list:1", reason="customers.csv")
     account.staff_grants.create(amount=5, reason="Sorry", state="pending", form_token="a" * 32)
 

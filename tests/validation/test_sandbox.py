@@ -2,7 +2,7 @@
 
 import pytest
 
-from apikeys.errors import REFUSALS, SAMPLE_PARAMS
+from apikeys.errors import REFUSALS
 from engine.verdicts.reasons import VERDICT_BY_REASON, Verdict
 from tests.support.api_client import ApiClient, error_code
 
@@ -54,7 +54,7 @@ def test_every_error_has_a_sandbox_word_with_the_real_response(
     assert ("WWW-Authenticate" in response.headers) is (response.status_code == 401)
     assert ("Retry-After" in response.headers) is (response.status_code == 429)
     assert ("Allow" in response.headers) is (response.status_code == 405)
-    assert response.json()["error"]["param"] == SAMPLE_PARAMS.get(code)
+    assert response.json()["error"]["param"] == REFUSALS[code].param
 
 
 def test_refusals_of_the_sandbox_have_the_details_of_real_ones(caller: ApiClient) -> None:

@@ -5,8 +5,11 @@ import json
 from tools.client_types.schemas import Node, response_schemas, split_type
 
 _HEAD = (
-    "// The objects of responses, written by `python -m tools.client_types` from openapi.json.\n\n"
+    "// The objects of requests and responses, written by `python -m tools.client_types` from "
+    "openapi.json.\n\n"
 )
+# The only requests with more than a few fields.
+_REQUESTS = ("AddressListRequest", "ListStart")
 _KINDS = {
     "string": "string",
     "integer": "number",
@@ -17,13 +20,15 @@ _KINDS = {
 
 
 def write_typescript(document: Node) -> str:
-    interfaces = (_interface(name, schema) for name, schema in response_schemas(document).items())
-    return _HEAD + "\n".join(interfaces)
+    schemas = document["components"]["schemas"]
+    requests = [_interface(name, schemas[name], "?", " | undefined") for name in _REQUESTS]
+    responses = [_interface(*named) for named in response_schemas(document).items()]
+    return _HEAD + "\n".join(requests + responses)
 
 
-def _interface(name: str, schema: Node) -> str:
+def _interface(name: str, schema: Node, mark: str = "", or_nothing: str = "") -> str:
     fields = (
-        f"  {field}: {_annotation(inner)};\n"
+        f"  {field}{mark}: {_annotation(inner)}{or_nothing};\n"
         for field, inner in schema.get("properties", {}).items()
     )
     return f"export interface {name} {{\n{''.join(fields)}}}\n"

@@ -35,9 +35,7 @@ class DomainsForm(forms.Form):
         "partner.example",
     )
     denied = _lines_field(
-        "Denied domains",
-        "Rejected at sign-up, and never safe to send to.",
-        "spam.example",
+        "Denied domains", "Rejected at sign-up, and never safe to send to.", "spam.example"
     )
     etag = forms.CharField(widget=forms.HiddenInput, error_messages=_INCOMPLETE)
 

@@ -44,10 +44,7 @@ def read_domains(account: Account) -> DomainLists:
 
 @transaction.atomic
 def replace_domains(
-    *,
-    actor: Actor,
-    new: DomainLists,
-    etags: Collection[str] | None = None,
+    *, actor: Actor, new: DomainLists, etags: Collection[str] | None = None
 ) -> DomainLists:
     """Replace both lists. Raise DomainsChanged if their ETag isn't in `etags`."""
     # Concurrent changes wait for each other.
@@ -97,10 +94,8 @@ def _name_difference(change: str, these: Sequence[str], others: Sequence[str]) -
 
 
 def erase_domains(*, account: Account) -> None:
-    """Delete the domains of an erased account. A hook."""
     _store(account, DomainLists())
 
 
 def export_domains(*, account: Account) -> dict[str, object]:
-    """Export the account's domains. A hook."""
     return {"domains": read_domains(account).document()}

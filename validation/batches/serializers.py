@@ -6,12 +6,7 @@ from apikeys.rest import fields
 from apikeys.rest.serializers import ApiSerializer
 from validation.api import MAX_EMAIL_LENGTH
 from validation.batches.services import MAX_ADDRESSES
-from validation.results.serializers import (
-    CHECK,
-    TIMEOUT,
-    ResultCreditsSerializer,
-    ResultSerializer,
-)
+from validation.results.serializers import CHECK, TIMEOUT, ResultCreditsSerializer, ResultSerializer
 
 
 class BatchRequestSerializer(ApiSerializer):

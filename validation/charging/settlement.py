@@ -77,7 +77,9 @@ class Validation:
 
     @cached_property
     def cost(self) -> int:
-        return 0 if self.is_sandbox else price_of_finding(self.finding)
+        if self.is_sandbox or not self.finding.is_definite:
+            return 0
+        return MAILBOX_PRICE if self.finding.has_mailbox_answer else PRICE
 
     @property
     def is_replayable(self) -> bool:
@@ -114,12 +116,6 @@ class Validation:
 
 def count_validations(reason: str, source: str, number: int = 1) -> None:
     _validations_by(VERDICT_BY_REASON[reason], reason, source).inc(number)
-
-
-def price_of_finding(finding: Finding) -> int:
-    if not finding.is_definite:
-        return 0
-    return MAILBOX_PRICE if finding.has_mailbox_answer else PRICE
 
 
 def price_of_result(result: Mapping[str, Any]) -> int:
@@ -228,9 +224,7 @@ def _charge_group(validations: list[Validation]) -> list[int | None]:
         return [None] * len(validations)
 
 
-def _process_account_queue(
-    validations: list[Validation],
-) -> list[ValidationResponse | Exception]:
+def _process_account_queue(validations: list[Validation]) -> list[ValidationResponse | Exception]:
     """Charge what fits in one transaction, then every other validation separately."""
     groupable = [validation for validation in validations if validation.can_be_grouped]
     outcomes: dict[Validation, ValidationResponse | Exception] = {}

@@ -18,14 +18,12 @@ class FeedbackView(ApiView):
     result: dict[str, object]
     claim: Claim
 
-    def check_method(self) -> None:
-        """Find the result first: a 404 precedes a 405."""
+    def find_object(self) -> None:
         account = self.request.call.key.account
         result = find_reportable_result(account, self.kwargs["result_id"])
         if result is None:
             raise ApiError("not_found", NOT_REPORTABLE)
         self.result = result
-        super().check_method()
 
     def prepare(self) -> None:
         chosen = FeedbackRequestSerializer.parse(read_object(self.request))

@@ -26,7 +26,6 @@ def export_feedback(*, account: Account) -> dict[str, object]:
 
 
 def delete_feedback(*, account: Account) -> None:
-    """Delete an erased account's feedback. A hook."""
     Feedback.objects.filter(account=account).delete()
 
 

@@ -1,5 +1,5 @@
 from collections.abc import Iterable
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import cache
 
 from django.db import models
@@ -18,13 +18,17 @@ MAX_ROW_DELAY = timedelta(seconds=15)
 
 
 class LogEntryQuerySet(models.QuerySet["LogEntry"]):
-    def retained_for(self, account: Account) -> "LogEntryQuerySet":
+    def retained_for(
+        self, account: Account, since: datetime | None = None, until: datetime | None = None
+    ) -> "LogEntryQuerySet":
         """Return entries within the account's retention. Older ones may exist for up to a day.
 
-        The end keeps PostgreSQL out of the default partition, so it can read day by day.
+        The end keeps PostgreSQL out of the default partition, so it can read day by day. There is
+        one start and one end, because SQLite would search the index by any one of several.
         """
-        end = timezone.now() + timedelta(days=1)
-        return self.filter(account=account, at__gt=account.log_starts_at, at__lt=end)
+        start, end = account.log_starts_at, timezone.now() + timedelta(days=1)
+        start, end = max(start, since or start), min(end, until or end)
+        return self.filter(account=account, at__gte=start, at__lt=end)
 
     def of_batch(self, batch_id: str) -> "LogEntryQuerySet":
         return self._around(batch_id).filter(batch_id=batch_id)

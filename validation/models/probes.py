@@ -208,7 +208,7 @@ class MailHostPace(LeasedRow):
         constraints = [
             models.UniqueConstraint(
                 fields=["organization", "egress"], name="one_pace_for_an_egress"
-            ),
+            )
         ]
         ordering = ["organization", "egress"]
         indexes = [

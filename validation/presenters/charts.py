@@ -1,16 +1,17 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, tzinfo
+from itertools import zip_longest
 from urllib.parse import urlencode
 
 from django.urls import reverse
 
 from accounts.models import Account
+from accounts.presenters.charts import Chart, draw_chart
 from credits.models.usage import Source
 from runtime.dates import next_month
 from validation.key_filter import PLAYGROUND
-from validation.presenters.usage import REQUESTS, format_count, interval_heading
-from validation.reports.charts import Chart, draw_chart
+from validation.presenters.usage import describe_change, format_count, interval_heading
 from validation.reports.date_ranges import DAY, DateRange, Unit
 from validation.reports.usage_stats import UsageStats, sum_stats
 
@@ -22,6 +23,7 @@ class ChartRow:
     label: str
     url: str
     stats: UsageStats
+    previously: int | None = None
 
 
 @dataclass(frozen=True)
@@ -32,6 +34,9 @@ class UsageChart:
     rows: list[ChartRow]
     chart: Chart
     nouns: str
+    # Compared with the period before.
+    change: str
+    previously: int
 
     @property
     def summary(self) -> str:
@@ -40,33 +45,42 @@ class UsageChart:
 
 def build_usage_chart(
     stats: Sequence[UsageStats],
+    previous: Sequence[UsageStats],
     date_range: DateRange,
     period: str,
     *,
     zone: tzinfo,
     now: datetime,
     urls: UrlBuilder,
-    nouns: str = REQUESTS,
+    nouns: str,
 ) -> UsageChart:
+    before = [each.requests for each in previous]
+    # Without any, there is no line.
+    previous_counts = before if any(before) else []
     rows = [
-        ChartRow(label, urls(interval), each)
-        for interval, label, each in zip(
-            date_range.intervals, date_range.labels(zone, now), stats, strict=True
+        ChartRow(label, urls(interval), each, count)
+        for interval, label, each, count in zip_longest(
+            date_range.intervals, date_range.labels(zone, now), stats, previous_counts
         )
     ]
     chart = draw_chart(
         [row.stats.calls for row in rows],
-        [describe_bar(row.label, row.stats, nouns) for row in rows],
+        [describe_bar(row, nouns) for row in rows],
         [row.url for row in rows],
         date_range.axis_labels(zone),
+        previous=previous_counts,
     )
     heading = interval_heading(date_range.unit, zone)
-    return UsageChart(period, heading, sum_stats(stats), rows, chart, nouns)
+    change = describe_change(stats, previous, date_range, now)
+    total = sum_stats(stats)
+    return UsageChart(period, heading, total, rows, chart, nouns, change, sum(previous_counts))
 
 
-def describe_bar(label: str, stats: UsageStats, nouns: str = REQUESTS) -> str:
-    split = [f"{calls:,} {verdict}" for verdict, calls in stats.calls.items() if calls]
-    return "\n".join([f"{label}: {format_count(stats.requests, nouns)}", *split])
+def describe_bar(row: ChartRow, nouns: str) -> str:
+    split = [f"{calls:,} {verdict}" for verdict, calls in row.stats.calls.items() if calls]
+    previously = [] if row.previously is None else [f"{row.previously:,} previously"]
+    summary = f"{row.label}: {format_count(row.stats.requests, nouns)}"
+    return "\n".join([summary, *split, *previously])
 
 
 def interval_urls(account: Account, date_range: DateRange, params: Mapping[str, str]) -> UrlBuilder:

@@ -85,11 +85,7 @@ _GROUPS: dict[str, dict[str, Outcomes]] = {
         "placeholder": ("Placeholder for a missing address", INFO, "Not a placeholder", INFO),
     },
 }
-_NOT_RUN = {
-    "mixed_script": "Mixed scripts",
-    "null_mx": "Null MX record",
-    "has_tag": "+tag",
-}
+_NOT_RUN = {"mixed_script": "Mixed scripts", "null_mx": "Null MX record", "has_tag": "+tag"}
 
 
 def group_checks(values: Mapping[str, bool | None]) -> list[CheckGroup]:

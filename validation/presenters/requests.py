@@ -14,7 +14,6 @@ from validation.charging.settlement import MAILBOX_PRICE
 from validation.models import LogEntry
 from validation.presenters.retention import format_days
 from validation.probes.assessment import MAX_DURATION
-from validation.request_log.filters import LogFilter
 
 
 def format_duration(milliseconds: int) -> str:
@@ -40,20 +39,6 @@ def no_latest_requests(retention_days: int) -> EmptyState:
     return EmptyState("Requests aren't stored.", "They're only counted, as shown above.")
 
 
-def search_notice(form: LogFilter) -> str:
-    if _is_valid(form, "address"):
-        return "Showing requests for the address you searched for."
-    if _is_valid(form, "request"):
-        return f"Showing requests with the ID `{form['request'].value()}`."
-    if _is_valid(form, "batch"):
-        return f"Showing the addresses of the batch `{form['batch'].value()}`."
-    return ""
-
-
-def _is_valid(form: LogFilter, name: str) -> bool:
-    return bool(form[name].value()) and not form[name].errors
-
-
 def time_hint(entry: LogEntry) -> str:
     return f"{naturaltime(entry.at)}, {exact_time(entry.at)}"
 
@@ -66,12 +51,18 @@ def request_intro(entry: LogEntry) -> str:
     return "A request that validated no address."
 
 
-def stored_data(entry: LogEntry) -> dict[str, object]:
-    document: dict[str, object] = {
+def request_data(entry: LogEntry) -> dict[str, object]:
+    return {
         "request_id": entry.request_id,
         "created_at": f"{entry.at:%Y-%m-%dT%H:%M:%S}.{entry.at.microsecond // 1000:03}Z",
         "key": entry.key.public_id if entry.key else None,
         "path": entry.path,
+        **({"email": entry.address, "batch_id": entry.batch_id or None} if entry.verdict else {}),
+    }
+
+
+def response_data(entry: LogEntry) -> dict[str, object]:
+    document = {
         "status": entry.status,
         "duration_ms": entry.duration_ms,
         "sandbox": entry.sandbox,
@@ -80,9 +71,7 @@ def stored_data(entry: LogEntry) -> dict[str, object]:
         return document | {"error": entry.refusal or None}
     return document | {
         "id": entry.result_id,
-        "batch_id": entry.batch_id or None,
         "replayed": entry.replayed,
-        "email": entry.address,
         "domain": entry.domain,
         "verdict": entry.verdict,
         "reason": entry.reason,

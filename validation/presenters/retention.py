@@ -8,10 +8,6 @@ def format_days(days: int) -> str:
     return f"{days:,} day{pluralize(days)}"
 
 
-def format_retention(days: int) -> str:
-    return format_days(days) if days else "Not stored"
-
-
 def format_result_retention(hours: int, log_days: int) -> str:
     return f"{hours:,} hour{pluralize(hours)}" if hours and log_days else "Not stored"
 

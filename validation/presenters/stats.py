@@ -1,13 +1,14 @@
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from django.template.defaultfilters import pluralize
 
+from accounts.presenters.charts import draw_line
 from credits.models import Wallet
 from credits.money import format_credits
 from credits.presenters.balance import format_signed, short_forecast
-from validation.presenters.usage import REQUESTS
-from validation.reports.overview import Overview
-from validation.reports.usage_stats import UsageStats
+from validation.reports.overview import WEEK, Overview
+from validation.reports.usage_stats import UsageStats, sum_stats
 
 MAX_WIDE_NUMBER = 999_999_999
 
@@ -18,37 +19,42 @@ class Stat:
     value: int | str
     unit: str = ""
     note: str = ""
+    values: Sequence[int] = ()
 
     @property
     def text(self) -> str:
         return f"{self.value:,}" if isinstance(self.value, int) else self.value
 
     @property
+    def sparkline(self) -> str:
+        """Return a line in a square of 100, or nothing to draw."""
+        highest, step = max(self.values, default=0), 100 / max(1, len(self.values) - 1)
+        return draw_line(self.values, highest, 0, step) if highest else ""
+
+    @property
     def is_long(self) -> bool:
         return isinstance(self.value, int) and self.value > MAX_WIDE_NUMBER
 
 
-def overview_stats(overview: Overview, wallet: Wallet) -> list[Stat]:
+def overview_stats(overview: Overview, wallet: Wallet, nouns: str) -> list[Stat]:
     unit = f"credit{pluralize(wallet.balance)}"
     lasts = short_forecast(wallet.balance, wallet.days_left, wallet.held)
-    week, month, change = overview.week, overview.month, overview.change
+    change, nouns = overview.change, nouns.capitalize()
     change_note = f"{format_signed(change)}% vs previous 7 days" if change is not None else ""
     return [
-        Stat("Balance", wallet.balance, unit, lasts),
-        _usage_stat("Requests, today", overview.today),
-        _usage_stat("Requests, last 7 days", week, change_note),
-        _usage_stat("Requests, last 30 days", month),
+        Stat("Balance", wallet.balance, unit, lasts, overview.balances),
+        _usage_stat(f"{nouns}, last 24 hours", overview.hours),
+        _usage_stat(f"{nouns}, last 7 days", overview.days[-WEEK:], change_note),
+        _usage_stat(f"{nouns}, last 30 days", overview.days),
     ]
 
 
-def usage_page_stats(
-    total: UsageStats, period: str, nouns: str = REQUESTS, list_credits: int = 0
-) -> list[Stat]:
-    by_lists = f"{list_credits:,} by lists" if list_credits else ""
+def usage_page_stats(stats: Sequence[UsageStats], period: str, nouns: str) -> list[Stat]:
+    total = sum_stats(stats)
     when = period[:1].lower() + period[1:]
     counts = [
         Stat(f"{nouns.capitalize()}, {when}", total.requests),
-        Stat(f"Credits used, {when}", total.credits + list_credits, note=by_lists),
+        Stat(f"Credits used, {when}", total.credits),
     ]
     if not any(total.histogram):
         return counts
@@ -59,5 +65,7 @@ def usage_page_stats(
     ]
 
 
-def _usage_stat(label: str, stats: UsageStats, note: str = "") -> Stat:
-    return Stat(label, stats.requests, note=note or f"{format_credits(stats.credits)} used")
+def _usage_stat(label: str, parts: Sequence[UsageStats], note: str = "") -> Stat:
+    total, values = sum_stats(parts), [part.requests for part in parts]
+    note = note or f"{format_credits(total.credits)} used"
+    return Stat(label, total.requests, note=note, values=values)

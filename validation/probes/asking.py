@@ -138,11 +138,13 @@ def _converse(question: Question) -> Answer:
         settings.PROBE_DOMAIN,
         settings.PROBE_SENDER,
     )
+    key = salted_hmac("validation.probes.control", "", secret=settings.ADDRESS_HASH_KEY).digest()
+    control = control_name(parts.ascii_domain, key, timezone.now().date())
     reply = prober.ask(
         f"{parts.local_part}@{parts.ascii_domain}",
         hosts=[mail_host.host for mail_host in route.hosts] or [parts.ascii_domain],
         provider=route.provider,
-        control_email=f"{find_control(parts.ascii_domain)}@{parts.ascii_domain}",
+        control_email=f"{control}@{parts.ascii_domain}",
         facts=question.facts,
     )
     smtp = _describe(question, reply, parts.local_part)
@@ -163,11 +165,6 @@ def _close_connection() -> None:
     """Close this greenlet's connection, if the engine read staff's domains."""
     if not connection.in_atomic_block:
         connection.close()
-
-
-def find_control(domain: str) -> str:
-    key = salted_hmac("validation.probes.control", "", secret=settings.ADDRESS_HASH_KEY).digest()
-    return control_name(domain, key, timezone.now().date())
 
 
 def _describe(question: Question, reply: MailboxReply, local_part: str) -> dict[str, Any]:

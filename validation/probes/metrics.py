@@ -1,6 +1,7 @@
-from django.db.models import Count, Min, Q
+from django.db.models import Min
 from django.utils import timezone
 
+from runtime.dates import seconds_since
 from runtime.metrics.client import Counter, LatestGauge
 from validation.models import MailHostPace, Probe
 
@@ -23,10 +24,12 @@ cooling = LatestGauge(
 
 
 def measure() -> None:
-    now = timezone.now()
+    waiting.set(Probe.objects.waiting().count())
+    overdue.set(overdue_seconds())
+    cooling.set(MailHostPace.objects.filter(cooling_until__gt=timezone.now()).count())
+
+
+def overdue_seconds() -> float:
     # Those of lists are due from the start, and wait for the paces of their hosts.
-    due = Min("next_attempt_at", filter=Q(group=None))
-    queue = Probe.objects.waiting().aggregate(count=Count("pk"), due=due)
-    waiting.set(queue["count"])
-    overdue.set(max(0.0, (now - queue["due"]).total_seconds()) if queue["due"] else 0)
-    cooling.set(MailHostPace.objects.filter(cooling_until__gt=now).count())
+    due = Probe.objects.waiting().filter(group=None).aggregate(at=Min("next_attempt_at"))
+    return seconds_since(due["at"])

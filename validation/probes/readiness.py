@@ -10,13 +10,7 @@ import dns.reversename
 from django.conf import settings
 
 from accounts.engine import get_engine
-from engine import (
-    MailboxQuestion,
-    SmtpOutcome,
-    find_targets,
-    is_public,
-    probe_host,
-)
+from engine import MailboxQuestion, SmtpOutcome, find_targets, is_public, probe_host
 from validation.probes.egress import DIRECT, Egress, egresses
 
 # Mailboxes that mail servers' operators write to (RFC 2142).

@@ -3,8 +3,8 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta, tzinfo
 from enum import StrEnum
 
+from accounts.presenters.charts import MAX_LABELS, choose_labeled
 from runtime.dates import midnight, next_month, previous_month
-from validation.reports.charts import MAX_LABELS, choose_labeled
 
 HOUR = timedelta(hours=1)
 DAY = timedelta(days=1)
@@ -54,6 +54,22 @@ class DateRange:
     @property
     def intervals(self) -> list[date | datetime]:
         return list(self._hours() if self.unit == Unit.HOUR else self._days())
+
+    def count_finished(self, now: datetime) -> int:
+        """Return the number of intervals that are over, if at most the last one isn't."""
+        return len(self.intervals) - (self.end > now)
+
+    def previous(self, today: date) -> "DateRange | None":
+        """Return as many intervals before it, or None if they aren't whole, or no longer stored."""
+        is_whole = self.end <= midnight(today) + DAY
+        start = self.start - (self.end - self.start)
+        if self.unit == Unit.MONTH:
+            is_whole = is_whole and self.first.day == 1
+            start = self.start
+            for _ in self.intervals:
+                start = midnight(previous_month(start.date()))
+        is_stored = self.unit != Unit.HOUR or start.date() > today - MAX_HOURLY_AGE
+        return DateRange(self.unit, start, self.start) if is_whole and is_stored else None
 
     def labels(self, zone: tzinfo, now: datetime) -> list[str]:
         """Return a label per interval, hours in the viewer's time zone.

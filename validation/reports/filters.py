@@ -1,7 +1,6 @@
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
-from urllib.parse import urlencode
 
 from django import forms
 from django.core.exceptions import ValidationError
@@ -40,7 +39,7 @@ class UsageFilter(KeyFilter):
         choices=[("", "Automatic"), ("hour", "Hour"), ("day", "Day"), ("month", "Month")],
         required=False,
     )
-    source = forms.ChoiceField(choices=[("", "All sources"), *Source.choices], required=False)
+    source = forms.ChoiceField(choices=Source.choices, required=False, widget=forms.HiddenInput)
 
     def __init__(self, data: Mapping[str, object], account: Account, now: datetime) -> None:
         super().__init__(data, account)
@@ -60,17 +59,17 @@ class UsageFilter(KeyFilter):
         return data
 
     @property
-    def ranges(self) -> list[tuple[str, str, bool]]:
-        active = None if self._has_dates else self.data.get("range") or self.DEFAULT
-        return [
-            (urlencode({"range": code, **self.filters}), label, code == active)
-            for code, label in self.RANGES.items()
-        ]
+    def active_range(self) -> str:
+        return "" if self._has_dates else str(self.data.get("range") or self.DEFAULT)
 
     @property
     def filters(self) -> dict[str, str]:
         """Return the parameters other than the dates."""
         return {name: self.params[name] for name in ("key", "source") if name in self.params}
+
+    @property
+    def sources(self) -> list[Source]:
+        return [self.chosen_source] if self.chosen_source else [*Source]
 
     @property
     def chosen_source(self) -> Source | None:

@@ -1,13 +1,16 @@
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 
 from accounts.models import Account
 from apikeys.errors import REFUSALS
 from apikeys.models import ApiKey, RefusalHour
 from credits.models import UseDay, UseHour
-from credits.models.usage import REQUEST_SOURCES, Source
+from credits.models.usage import Source
+from runtime.dates import midnight
 from validation.models import LogEntry
-from validation.reports.date_ranges import DAY, HOUR, DateRange, last_days
+from validation.reports.date_ranges import DAY, HOUR, DateRange, last_days, last_hours
 from validation.reports.usage_stats import (
     RefusalCount,
     UsageStats,
@@ -26,15 +29,15 @@ LATEST_COUNT = 8
 @dataclass(frozen=True)
 class Overview:
     date_range: DateRange
-    # Without lists.
+    hours: list[UsageStats]
     days: list[UsageStats]
-    lists: UsageStats
+    # The 30 days before.
+    previous: list[UsageStats]
+    balances: list[int]
+    # Of all sources.
+    credits_used: int
     refused: list[RefusalCount]
     latest: list[LogEntry]
-
-    @property
-    def today(self) -> UsageStats:
-        return self.days[-1]
 
     @property
     def week(self) -> UsageStats:
@@ -112,13 +115,26 @@ def find_arrival(account: Account, key: ApiKey | None, now: datetime) -> Arrival
     return Arrival() if keys.filter(last_used_at__lt=now - MAX_CALL_DURATION).exists() else None
 
 
-def build_overview(account: Account, now: datetime) -> Overview:
-    month = last_days(now, MONTH)
-    stats = by_interval(account, month)
+def build_overview(account: Account, now: datetime, sources: Sequence[Source]) -> Overview:
+    stats = by_interval(account, last_days(now, 2 * MONTH))
+    of_all = add_sources(stats, Source)[MONTH:]
+    days, month = add_sources(stats, sources), last_days(now, MONTH)
     return Overview(
         month,
-        add_sources(stats, REQUEST_SOURCES),
-        sum_stats(stats[Source.LISTS]),
+        add_sources(by_interval(account, last_hours(now, 24)), sources),
+        days[MONTH:],
+        days[:MONTH],
+        _find_balances(account, month.first, of_all),
+        sum_stats(of_all).credits,
         count_refusals(account, last_days(now, WEEK)),
         latest_entries(account, LATEST_COUNT),
     )
+
+
+def _find_balances(account: Account, first: date, days: Sequence[UsageStats]) -> list[int]:
+    """Return the balance after each day, from the one now."""
+    changes = Counter({day.of: -day.credits for day in days})
+    for at, amount in account.ledger.filter(at__gte=midnight(first)).values_list("at", "amount"):
+        changes[at.date()] += amount
+    later = (sum(changes[day.of] for day in days[count:]) for count in range(1, len(days) + 1))
+    return [account.wallet.owned - change for change in later]

@@ -23,8 +23,7 @@ class Day(fields.Date):
 class UsageQuery(ApiSerializer):
     # `from` is a Python keyword.
     vars()["from"] = Day(
-        "First day. Defaults to 29 days before `to`",
-        example=("The first of a month", "2026-11-01"),
+        "First day. Defaults to 29 days before `to`", example=("The first of a month", "2026-11-01")
     )
     to = Day("Last day. Defaults to today", example=("The last of a month", "2026-11-30"))
     key = fields.String(

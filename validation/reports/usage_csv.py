@@ -4,9 +4,8 @@ from datetime import date
 from accounts.models import Account
 from credits.models.usage import Source
 from runtime.csv_download import Row, escape_formula
-from validation.reports.charts import STACK_ORDER
 from validation.reports.date_ranges import DateRange, Unit
-from validation.reports.usage_stats import UsageStats, load_keys, read_usage
+from validation.reports.usage_stats import STACK_ORDER, UsageStats, load_keys, read_usage
 
 
 def usage_rows(

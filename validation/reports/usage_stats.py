@@ -10,9 +10,11 @@ from apikeys.models import ApiKey, RefusalHour
 from credits.models.usage import BUCKETS, Source
 from credits.wallet import totals
 from credits.wallet.totals import UsageTotal
-from validation.reports.charts import STACK_ORDER
 from validation.reports.date_ranges import DateRange, Unit
 from validation.reports.latency import format_percentile
+
+# From the bottom of a bar.
+STACK_ORDER = ("deliverable", "risky", "undeliverable", "unknown")
 
 
 @dataclass

@@ -1,64 +1,65 @@
 import re
 from collections.abc import Mapping
+from contextlib import suppress
+from datetime import date, timedelta
 from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
+from django.utils import timezone
 
 from accounts.models import Account
 from apikeys.errors import REFUSALS
 from engine import REASONS, AddressParts, Verdict, parse_address
-from runtime.http.query_form import DayField
 from validation.ids import BATCH_ID
 from validation.key_filter import ORDER_ERROR, KeyFilter
 from validation.request_log.search import LogQuery
 
 REQUEST_ID = re.compile(r"\A[A-Za-z0-9_-]{8,64}\Z")
+REFUSED = "refused"
+TIMES = ("range", "since", "until")
+MOMENT_INPUT = forms.DateTimeInput(attrs={"type": "datetime-local", "form": "log-search"})
+RANGES = {
+    "15m": timedelta(minutes=15),
+    "1h": timedelta(hours=1),
+    "24h": timedelta(hours=24),
+    "7d": timedelta(days=7),
+    "30d": timedelta(days=30),
+}
 
 
 class LogFilter(KeyFilter):
+    """The filters in a URL of the request log."""
+
     # The request log has no 401, 429 or 503.
     CODES = [code for code, refusal in REFUSALS.items() if refusal.status not in {401, 429, 503}]
-    STATUSES = sorted({200, *(REFUSALS[code].status for code in CODES)})
-    verdict = forms.ChoiceField(
-        choices=[("", "All verdicts"), *((v.value, v.capitalize()) for v in Verdict)],
-        required=False,
-    )
-    status = forms.TypedChoiceField(
-        choices=[("", "All statuses"), *((f"{s}", f"{s}") for s in STATUSES)],
-        coerce=int,
-        empty_value=None,
-        required=False,
-    )
-    reason = forms.ChoiceField(
-        choices=[
-            ("", "All reasons"),
-            *((v.capitalize(), [(r, r) for r in reasons]) for v, reasons in REASONS.items()),
-            ("Refused", [(code, code) for code in CODES]),
-        ],
-        required=False,
-    )
-    since = DayField(label="From (UTC)", required=False)
-    until = DayField(label="To (UTC)", required=False)
+    STATUSES = [REFUSED, *map(str, sorted({200, *(REFUSALS[code].status for code in CODES)}))]
+    ALL_REASONS = [*(reason for reasons in REASONS.values() for reason in reasons), *CODES]
+    verdict = forms.ChoiceField(choices=[(v.value, v) for v in Verdict], required=False)
+    reason = forms.ChoiceField(choices=[(reason, reason) for reason in ALL_REASONS], required=False)
+    status = forms.ChoiceField(choices=[(status, status) for status in STATUSES], required=False)
     domain = forms.CharField(max_length=260, required=False)
-    address = forms.RegexField("^[0-9a-f]{32}$", required=False, widget=forms.HiddenInput)
-    request = forms.RegexField(REQUEST_ID, required=False, widget=forms.HiddenInput)
-    batch = forms.RegexField(BATCH_ID, required=False, widget=forms.HiddenInput)
+    address = forms.RegexField("^[0-9a-f]{32}$", required=False)
+    request = forms.RegexField(REQUEST_ID, required=False)
+    batch = forms.RegexField(BATCH_ID, required=False)
+    range = forms.ChoiceField(choices=[(name, name) for name in RANGES], required=False)
+    since = forms.DateTimeField(label="From (UTC)", required=False, widget=MOMENT_INPUT)
+    until = forms.DateTimeField(label="To (UTC)", required=False, widget=MOMENT_INPUT)
 
-    def __init__(self, data: Mapping[str, object], account: Account) -> None:
-        if data.get("day"):
-            data = {
-                **{name: data[name] for name in data},
-                "since": data["day"],
-                "until": data["day"],
-            }
+    def __init__(self, data: Mapping[str, Any], account: Account) -> None:
+        data = {name: data[name] for name in data}
+        if day := data.pop("day", ""):
+            data |= {"since": day, "until": day}
+        with suppress(ValueError, OverflowError):
+            # A day ends when the next one starts.
+            next_day = date.fromisoformat(data.get("until", "")) + timedelta(days=1)
+            data["until"] = f"{next_day}T00:00"
         super().__init__(data, account)
-        self.order_fields(["verdict", "reason", "status", "key", "since", "until"])
 
     def clean(self) -> dict[str, Any]:
         data = super().clean() or {}
         since, until = data.get("since"), data.get("until")
-        if since and until and since > until:
+        if since and until and since >= until:
             raise ValidationError(ORDER_ERROR)
         return data
 
@@ -72,6 +73,15 @@ class LogFilter(KeyFilter):
         return parts.domain
 
     @property
+    def filters(self) -> dict[str, str]:
+        """Return the parameters other than the times."""
+        return {name: value for name, value in self.params.items() if name not in TIMES}
+
+    @property
+    def has_times(self) -> bool:
+        return bool(self.params.keys() & {"since", "until"})
+
+    @property
     def description(self) -> str:
         values = self.params | ({"key": self.key.name} if self.key else {})
         if "address" in values:
@@ -81,15 +91,16 @@ class LogFilter(KeyFilter):
     @property
     def log_query(self) -> LogQuery:
         data = self.cleaned_data
-        reason = data["reason"]
+        reason, status, length = data["reason"], data["status"], RANGES.get(data["range"])
         return LogQuery(
             verdict=data["verdict"],
-            status=data["status"],
+            status=int(status) if status.isdecimal() else None,
+            is_refused=status == REFUSED,
             reason="" if reason in REFUSALS else reason,
             refusal=reason if reason in REFUSALS else "",
             key=self.key,
             playground=self.is_playground,
-            since=data["since"],
+            since=data["since"] or (timezone.now() - length if length else None),
             until=data["until"],
             domain=data["domain"],
             address_hash=data["address"],

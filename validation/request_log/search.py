@@ -1,8 +1,8 @@
 """The most selective filter scans an index, and the others filter its rows."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import date, datetime
+from dataclasses import dataclass, replace
+from datetime import datetime
 
 from django.db.models import Q
 
@@ -11,21 +11,22 @@ from apikeys.models import ApiKey
 from engine import Verdict
 from runtime.database import pagination
 from runtime.database.pagination import Cursor, Page
-from runtime.dates import days_lookup
 from validation.models import LogEntry, Probe
-from validation.models.log_entries import COMMON_REASON
+from validation.models.log_entries import COMMON_REASON, MAX_ROW_DELAY, LogEntryQuerySet
 
 
 @dataclass(frozen=True)
 class LogQuery:
     verdict: str = ""
     status: int | None = None
+    is_refused: bool = False
     reason: str = ""
     refusal: str = ""
     key: ApiKey | None = None
     playground: bool = False
-    since: date | None = None
-    until: date | None = None
+    since: datetime | None = None
+    # Exclusive.
+    until: datetime | None = None
     domain: str = ""
     address_hash: str = ""
     request_id: str = ""
@@ -33,7 +34,7 @@ class LogQuery:
 
     def indexed_conditions(self) -> list[Q]:
         """Return the filters that have an index, the most selective first."""
-        is_refused = bool(self.refusal or (self.status and self.status != 200))
+        is_refused = bool(self.is_refused or self.refusal or self.status not in (None, 200))
         # Repeats the index's condition, which SQLite doesn't infer.
         is_rare = ~Q(reason=COMMON_REASON)
         conditions: list[tuple[object, Q]] = [
@@ -64,15 +65,25 @@ def log_page(
     *,
     page_size: int = pagination.PAGE_SIZE,
 ) -> Page[LogEntry]:
-    rows = LogEntry.objects.retained_for(account).filter(
-        **days_lookup("at", query.since, query.until)
-    )
+    rows, filters = find_rows(account, query)
+    return pagination.paginate(rows.select_related("key"), filters, before, page_size=page_size)
+
+
+def find_rows(account: Account, query: LogQuery) -> tuple[LogEntryQuerySet, list[Q]]:
+    """Return the rows of an index scan, and the filters that apply to them."""
+    rows = LogEntry.objects.retained_for(account, query.since, query.until)
     if query.batch_id:
         rows = rows.of_batch(query.batch_id)
     indexed = query.indexed_conditions()
-    scanned = rows.filter(*indexed[:1]).select_related("key")
-    filters = query.unindexed_conditions() + indexed[1:]
-    return pagination.paginate(scanned, filters, before, page_size=page_size)
+    return rows.filter(*indexed[:1]), query.unindexed_conditions() + indexed[1:]
+
+
+def newer_entries(account: Account, query: LogQuery, after: datetime) -> list[LogEntry]:
+    """Return a page of the entries after this time, and just before it: some are stored late."""
+    start = after - MAX_ROW_DELAY
+    page = log_page(account, replace(query, since=max(start, query.since or start)))
+    mark_pending(page.entries)
+    return page.entries
 
 
 def latest_entries(account: Account, limit: int) -> list[LogEntry]:
@@ -97,10 +108,6 @@ def mark_pending(entries: Sequence[LogEntry]) -> None:
         pending = set(waiting.values_list("result_id", flat=True))
         for entry in entries:
             entry.is_pending = entry.result_id in pending
-
-
-def has_request(account: Account, request_id: str) -> bool:
-    return LogEntry.objects.retained_for(account).filter(request_id=request_id).exists()
 
 
 def find_result(account: Account, result_id: str) -> LogEntry | None:

@@ -47,10 +47,8 @@ class ResultView(ApiView):
 
     document: dict[str, Any]
 
-    def check_method(self) -> None:
-        """Find the result first: a 404 precedes a 405."""
+    def find_object(self) -> None:
         self.document = find_result(self.request, self.kwargs["result_id"])
-        super().check_method()
 
     @describe(
         "show-result",

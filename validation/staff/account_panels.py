@@ -15,9 +15,8 @@ from apikeys.models import ApiKey
 from credits.models import UseDay
 from validation.models import LogEntry
 from validation.reports import usage_stats
-from validation.reports.charts import STACK_ORDER
 from validation.reports.date_ranges import last_days
-from validation.reports.usage_stats import UsageStats
+from validation.reports.usage_stats import STACK_ORDER, UsageStats
 
 DAYS = 30
 NEWEST = 20

@@ -22,12 +22,7 @@ from accounts.staff.panels import (
 )
 from accounts.staff.read_only import BoundedPaginator, ReadOnlyAdmin
 from accounts.staff.request import StaffRequest
-from credits.staff.action_admin import (
-    FormData,
-    StaffAction,
-    StaffActionRefused,
-    StaffActionsAdmin,
-)
+from credits.staff.action_admin import FormData, StaffAction, StaffActionRefused, StaffActionsAdmin
 from validation.feedback.forms import AnswerForm
 from validation.feedback.services import answer_feedback
 from validation.models import Feedback, ListedDomain
@@ -81,17 +76,8 @@ class FeedbackAdmin(StaffActionsAdmin[Feedback], ReadOnlyAdmin):
     search_help_text = "fbk_…, val_…, domain or acc_…"
     fields = (
         *("public_id", "at", "account", "key", "sent_by", "result_id", "address", "domain"),
-        *(
-            "verdict",
-            "reason",
-            "expected",
-            "comment",
-            "bounce",
-            "listing",
-            "state",
-            "answer",
-            "answered_at",
-        ),
+        *("verdict", "reason", "expected", "comment", "bounce", "listing"),
+        *("state", "answer", "answered_at"),
     )
     readonly_fields = ("public_id", "address", "comment", "bounce", "listing")
     # Filters on these would reveal their values.

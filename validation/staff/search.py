@@ -3,13 +3,7 @@
 import re
 
 from accounts.date_display import exact_time
-from accounts.staff.panels import (
-    MAX_ROWS,
-    Hit,
-    SearchResults,
-    admin_link,
-    require_staff_permissions,
-)
+from accounts.staff.panels import MAX_ROWS, SearchResults, account_hit, require_staff_permissions
 from validation.models import LogEntry
 
 # Our request ids, and those that clients choose.
@@ -23,11 +17,10 @@ def find_requests(text: str) -> SearchResults:
     # A client may send one id with all its requests. The index has this order.
     entries = LogEntry.objects.matching_id(text).order_by("-account_id", "-at")
     hits = [
-        Hit(
-            admin_link(entry, entry.request_id),
+        account_hit(
+            entry,
+            entry.request_id,
             f"{entry.status} {entry.verdict or entry.refusal or 'OK'}, {exact_time(entry.at)}",
-            [admin_link(entry.account)],
-            is_exact=True,
         )
         for entry in entries.select_related("account")[:MAX_ROWS]
     ]

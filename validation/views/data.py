@@ -14,7 +14,6 @@ from validation.presenters.retention import (
     erasure_summary,
     format_days,
     format_result_retention,
-    format_retention,
     retention_sentence,
 )
 
@@ -68,7 +67,7 @@ def _data_page(
 ) -> HttpResponse:
     days = request.account.log_retention_days
     context = {
-        "retention": format_retention(days),
+        "retention": format_days(days) if days else "Not stored",
         "result_retention": format_result_retention(settings.RESULT_RETENTION_HOURS, days),
         "list_retention": format_days(settings.LIST_RETENTION_DAYS),
         "mailbox_checks": settings.PROBE_MAILBOX_CHECKS,

@@ -32,9 +32,7 @@ def save_domains(request: AccountRequest) -> HttpResponse:
     if form.is_valid():
         try:
             stored = replace_domains(
-                actor=Actor.of_page(request),
-                new=form.lists,
-                etags=[form.cleaned_data["etag"]],
+                actor=Actor.of_page(request), new=form.lists, etags=[form.cleaned_data["etag"]]
             )
         except DomainsChanged:
             form.refuse_outdated(read_domains(request.account))

@@ -8,8 +8,13 @@ from accounts.authentication.second_factor.factors import has_second_factor
 from accounts.permissions import require_permission
 from accounts.request import AccountRequest
 from accounts.roles import TeamPermission
+from credits.models import Pack, Plan, Subscription
+from credits.models.usage import Source
+from credits.plans.recommendation import recommend_plan
 from credits.plans.sign_up_credits import domain_without_credits
-from credits.presenters.balance import low_balance
+from credits.plans.upcoming import next_grant
+from credits.presenters.balance import forecast, low_balance
+from credits.presenters.plans import describe_recommendation
 from validation.presenters.charts import build_usage_chart, interval_urls
 from validation.presenters.first_steps import (
     arrival_notice,
@@ -19,7 +24,7 @@ from validation.presenters.first_steps import (
 )
 from validation.presenters.requests import no_latest_requests
 from validation.presenters.stats import overview_stats
-from validation.presenters.usage import no_usage
+from validation.presenters.usage import name_source, no_usage
 from validation.reports import overview
 from validation.request_log.search import latest_entries
 
@@ -30,22 +35,31 @@ def show_overview(request: AccountRequest) -> HttpResponse:
     if not overview.has_usage(account):
         return _show_first_steps(request)
     now = timezone.now()
-    summary = overview.build_overview(account, now)
-    wallet = account.wallet
+    source = Source(chosen) if (chosen := request.GET.get("source")) in Source.values else None
+    nouns = name_source(source)
+    summary = overview.build_overview(account, now, [source] if source else [*Source])
+    wallet, subscription = account.wallet, Subscription.objects.with_plans().get(account=account)
+    plans, packs = Plan.objects.offered(), Pack.objects.offered()
+    used, plan = summary.credits_used, subscription.next_plan
+    advice = recommend_plan(subscription, used, wallet.balance, plans, packs)
     context = {
         "overview": summary,
-        "stats": overview_stats(summary, wallet),
+        "stats": overview_stats(summary, wallet, nouns),
+        "source": source,
+        "forecast": forecast(wallet, next_grant(subscription)[1]),
+        "advice": advice and describe_recommendation(advice, plan, used),
         "low_balance": low_balance(wallet, wallet.days_left),
         "usage": build_usage_chart(
             summary.days,
+            summary.previous,
             summary.date_range,
             "Last 30 days",
             zone=UTC,
             now=now,
-            urls=interval_urls(account, summary.date_range, {}),
+            urls=interval_urls(account, summary.date_range, {"source": source} if source else {}),
+            nouns=nouns,
         ),
-        "lists": summary.lists,
-        "no_usage": no_usage(),
+        "no_usage": no_usage(nouns),
         "no_requests": no_latest_requests(account.log_retention_days),
         "needs_second_factor": not has_second_factor(request.user),
         "needs_team": account.memberships.count() == 1

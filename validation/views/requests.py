@@ -1,3 +1,5 @@
+from collections.abc import Sequence
+
 from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.http.response import HttpResponseBase
@@ -5,6 +7,7 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
 
+from accounts.date_display import current_zone
 from accounts.permissions import require_permission
 from accounts.presenters.log_pages import empty_log, log_links
 from accounts.request import AccountRequest
@@ -14,27 +17,22 @@ from apikeys.errors import REFUSALS
 from engine import CHECKS
 from runtime.csv_download import csv_response
 from runtime.database.pagination import Cursor
-from runtime.dates import from_microseconds
-from validation.addresses import address_hash, unpack_account_list, unpack_checks
-from validation.ids import BATCH_ID, normalize_result_id, result_created_at
+from runtime.dates import from_microseconds, to_microseconds
+from validation.addresses import unpack_account_list, unpack_checks
+from validation.ids import is_result_id, normalize_result_id
 from validation.models import LogEntry
 from validation.playground import format_json
+from validation.presenters import requests as texts
 from validation.presenters.checks import group_checks
 from validation.presenters.domains import account_list_note
 from validation.presenters.feedback import present_feedback
+from validation.presenters.log_page import present_chart, present_chips, range_links
 from validation.presenters.mailbox_checks import describe_mailbox_check
-from validation.presenters.requests import (
-    explain_reason,
-    format_cost,
-    never_logged,
-    request_intro,
-    search_notice,
-    stored_data,
-    stored_note,
-)
 from validation.presenters.retention import format_days
 from validation.request_log import csv_export, search
-from validation.request_log.filters import REQUEST_ID, LogFilter
+from validation.request_log.filters import LogFilter
+from validation.request_log.histogram import count_requests
+from validation.request_log.search_line import read_search_line
 from validation.request_log.suggestions import suggest_for_entry
 from validation.results import stored_results
 
@@ -43,24 +41,50 @@ PAGE = "validation:show-requests"
 
 @require_permission(TeamPermission.VIEW_ACCOUNT)
 def show_requests(request: AccountRequest) -> HttpResponse:
+    return _requests_page(request, LogFilter(request.GET, request.account))
+
+
+@require_permission(TeamPermission.VIEW_ACCOUNT)
+def show_newer_requests(request: AccountRequest) -> HttpResponse:
+    """Show the rows that a live page adds."""
     form = LogFilter(request.GET, request.account)
+    after = from_microseconds(request.GET.get("after", ""))
+    entries: list[LogEntry] = []
+    if form.is_valid() and after:
+        entries = search.newer_entries(request.account, form.log_query, after)
+    return render(request, "validation/fragments/log_rows.html", {"entries": entries})
+
+
+def _requests_page(
+    request: AccountRequest, form: LogFilter, text: str = "", not_understood: Sequence[str] = ()
+) -> HttpResponse:
+    account, now = request.account, timezone.now()
     before = Cursor.parse(request.GET.get("before", ""))
-    days = request.account.log_retention_days
+    days = account.log_retention_days
     context = {
         "form": form,
+        "text": text,
+        "not_understood": not_understood,
         "days": days,
         "retention": format_days(days),
-        "notice": search_notice(form),
+        "ranges": range_links(form, days),
+        "now": to_microseconds(now),
     }
+    entries: list[LogEntry] = []
     if form.is_valid():
-        page = search.log_page(request.account, form.log_query, before)
-        search.mark_pending(page.entries)
-        is_filtered, never = bool(form.query or before), never_logged(days)
+        page = search.log_page(account, form.log_query, before)
+        search.mark_pending(entries := page.entries)
+        is_filtered, never = bool(form.query or before), texts.never_logged(days)
         context |= {
             "page": page,
             "links": log_links(page, form.query, is_first=before is None),
             "empty": empty_log(page, noun="requests", is_filtered=is_filtered, never=never),
+            "is_live": not (before or form.log_query.until),
         }
+        if days:
+            histogram = count_requests(account, form.log_query, now, current_zone())
+            context["log_chart"] = present_chart(form, histogram, days)
+    context["chips"] = present_chips(form, entries)
     return render(request, "validation/show_requests.html", context)
 
 
@@ -82,24 +106,22 @@ def export_requests(request: AccountRequest) -> HttpResponseBase:
 
 @require_permission(TeamPermission.VIEW_ACCOUNT, form_page=PAGE)
 def find_request(request: AccountRequest) -> HttpResponse:
-    """Redirect to the matching requests. The URL has an address only as a hash."""
-    text = request.POST.get("text", "").strip()
-    page, result_id = reverse(PAGE), normalize_result_id(text)
-    # Invalid addresses are validated too, so any text may be one.
-    found: str | LogEntry = f"{page}?address={address_hash(text)}" if text else page
+    """Redirect to the filters of a search line. The URL has an address only as a hash."""
+    form, text = LogFilter(request.POST, request.account), request.POST.get("text", "").strip()
+    page, result_id = f"{reverse(PAGE)}?{form.query}", normalize_result_id(text)
     if contains_secret(text):
         messages.error(request, "That's an API key. Rotate it, and filter by its name instead.")
-        found = page
-    elif BATCH_ID.fullmatch(result_id):
-        found = f"{page}?batch={result_id}"
-    elif result_created_at(result_id):
+        return redirect(page)
+    if is_result_id(result_id):
         entry = search.find_result(request.account, result_id)
         if entry is None:
             messages.error(request, f"No stored request has the result ID {result_id}.")
-        found = entry or page
-    elif REQUEST_ID.fullmatch(text) and search.has_request(request.account, text):
-        found = f"{page}?request={text}"
-    return redirect(found)
+        return redirect(entry or page)
+    filters, not_understood = read_search_line(text, request.account, form)
+    if not_understood:
+        return _requests_page(request, form, text, not_understood)
+    found = LogFilter({**form.params, **filters}, request.account)
+    return redirect(f"{reverse(PAGE)}?{found.query}")
 
 
 @require_permission(TeamPermission.VIEW_ACCOUNT)
@@ -112,9 +134,9 @@ def show_request(request: AccountRequest, request_id: str, moment: int) -> HttpR
     suggestion = suggest_for_entry(entry)
     context = {
         "entry": entry,
-        "intro": request_intro(entry),
-        "cost": format_cost(entry),
-        "meaning": explain_reason(entry, suggestion),
+        "intro": texts.request_intro(entry),
+        "cost": texts.format_cost(entry),
+        "meaning": texts.explain_reason(entry, suggestion),
         "refusal": REFUSALS.get(entry.refusal),
         "suggestion": suggestion,
         "list_note": account_list_note(unpack_account_list(entry.checks), entry.verdict),
@@ -123,7 +145,8 @@ def show_request(request: AccountRequest, request_id: str, moment: int) -> HttpR
         if result and result["smtp"]
         else [],
         "feedback": present_feedback(request.account, entry),
-        "json": format_json(stored_data(entry)),
-        "stored_note": stored_note(is_result=bool(entry.verdict)),
+        "request_json": format_json(texts.request_data(entry)),
+        "response_json": format_json(texts.response_data(entry)),
+        "stored_note": texts.stored_note(is_result=bool(entry.verdict)),
     }
     return render(request, "validation/show_request.html", context)

@@ -11,11 +11,10 @@ from accounts.models import Account
 from accounts.permissions import require_permission
 from accounts.request import AccountRequest
 from accounts.roles import TeamPermission
-from credits.models.usage import REQUEST_SOURCES, Source
 from runtime.csv_download import csv_response
 from validation.presenters.charts import build_usage_chart, interval_urls
 from validation.presenters.stats import usage_page_stats
-from validation.presenters.usage import ADDRESSES, REQUESTS, no_usage, period_name, usage_scope
+from validation.presenters.usage import name_source, no_usage, period_name, usage_scope
 from validation.reports import usage_stats
 from validation.reports.filters import UsageFilter
 from validation.reports.usage_csv import usage_rows
@@ -44,19 +43,23 @@ def download_usage(request: AccountRequest) -> HttpResponseBase:
 
 
 def _stats(account: Account, form: UsageFilter, zone: tzinfo) -> dict[str, object]:
-    date_range, key_filter, source = form.date_range, form.key_filter, form.chosen_source
+    date_range, key_filter, now = form.date_range, form.key_filter, timezone.now()
     if date_range is None:
         return {}
-    period, shown = period_name(form, date_range), (source,) if source else REQUEST_SOURCES
-    nouns = ADDRESSES if source == Source.LISTS else REQUESTS
-    stats = usage_stats.by_interval(account, date_range, **key_filter)
-    lists = usage_stats.sum_stats([] if source else stats[Source.LISTS])
+    period, nouns = period_name(form, date_range), name_source(form.chosen_source)
+    stats, previous = (
+        usage_stats.add_sources(usage_stats.by_interval(account, each, **key_filter), form.sources)
+        if each
+        else []
+        for each in (date_range, date_range.previous(now.date()))
+    )
     usage = build_usage_chart(
-        usage_stats.add_sources(stats, shown),
+        stats,
+        previous,
         date_range,
         period,
         zone=zone,
-        now=timezone.now(),
+        now=now,
         urls=interval_urls(account, date_range, form.filters),
         nouns=nouns,
     )
@@ -64,8 +67,7 @@ def _stats(account: Account, form: UsageFilter, zone: tzinfo) -> dict[str, objec
     return {
         "usage": usage,
         "no_usage": no_usage(nouns),
-        "lists": lists,
-        "stats": usage_page_stats(usage.total, period, nouns, lists.credits),
-        "by_key": [used for used in by_key if used.source in shown],
+        "stats": usage_page_stats(stats, period, nouns),
+        "by_key": [used for used in by_key if used.source in form.sources],
         "refused": usage_stats.count_refusals(account, date_range, **key_filter),
     }

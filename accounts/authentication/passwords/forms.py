@@ -11,26 +11,24 @@ _LABELS = {
 }
 
 
-class ChangePasswordForm(allauth_forms.ChangePasswordForm):
+class _Labeled:
+    fields: dict[str, forms.Field]
+
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        _set_labels(self.fields)
+        for name, field in self.fields.items():
+            field.label = _LABELS[name]
+            field.widget.attrs.pop("placeholder", None)
+        self.fields["password1"].help_text = MIN_LENGTH_HELP
 
 
-class SetPasswordForm(allauth_forms.SetPasswordForm):
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        _set_labels(self.fields)
+class ChangePasswordForm(_Labeled, allauth_forms.ChangePasswordForm):
+    pass
 
 
-class ResetPasswordKeyForm(allauth_forms.ResetPasswordKeyForm):
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        _set_labels(self.fields)
+class SetPasswordForm(_Labeled, allauth_forms.SetPasswordForm):
+    pass
 
 
-def _set_labels(fields: dict[str, forms.Field]) -> None:
-    for name, field in fields.items():
-        field.label = _LABELS[name]
-        field.widget.attrs.pop("placeholder", None)
-    fields["password1"].help_text = MIN_LENGTH_HELP
+class ResetPasswordKeyForm(_Labeled, allauth_forms.ResetPasswordKeyForm):
+    pass

@@ -3,11 +3,12 @@
 from collections.abc import Callable
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.http import HttpResponse, HttpResponseBase
 from django.shortcuts import redirect
 
 from accounts.authentication.second_factor.factors import has_second_factor
 from accounts.request import SiteRequest
+from runtime.http.request import Middleware
 
 View = Callable[..., HttpResponseBase]
 
@@ -23,24 +24,14 @@ _LAST_PAGES = {
 }
 # The set-up, and ways to avoid it, such as another account.
 _OPEN_VIEWS = {
-    PAGE,
-    "mfa_activate_totp",
-    "mfa_add_webauthn",
-    "account_reauthenticate",
+    *(PAGE, "mfa_activate_totp", "mfa_add_webauthn", "account_reauthenticate", "account_logout"),
+    *("accounts:agree-to-terms", "accounts:open-account", "accounts:switch-account"),
     # An unconfirmed address prevents the set-up.
-    "account_email",
-    "account_email_verification_sent",
-    "account_logout",
-    "accounts:agree-to-terms",
-    "accounts:open-account",
-    "accounts:switch-account",
+    *("account_email", "account_email_verification_sent"),
 }
 
 
-class RequiredFactorMiddleware:
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
-        self.get_response = get_response
-
+class RequiredFactorMiddleware(Middleware):
     def __call__(self, request: SiteRequest) -> HttpResponse:
         request.continue_to = ""
         account, user = request.account, request.signed_in_user

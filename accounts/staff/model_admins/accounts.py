@@ -45,13 +45,7 @@ class AccountStateFilter(admin.SimpleListFilter):
 
 
 class AccountAdmin(admin.ModelAdmin[Account]):
-    list_display: tuple[str, ...] = (
-        "name",
-        "public_id",
-        "state",
-        "members",
-        "created_at",
-    )
+    list_display: tuple[str, ...] = ("name", "public_id", "state", "members", "created_at")
     list_filter: ClassVar[tuple[type[admin.ListFilter] | str, ...]] = (
         AccountStateFilter,
         "created_at",
@@ -60,15 +54,8 @@ class AccountAdmin(admin.ModelAdmin[Account]):
     search_help_text = "Account name, acc_…, or a member's email"
     date_hierarchy = "created_at"
     readonly_fields = (
-        "public_id",
-        "created_at",
-        "suspended_at",
-        "suspension_reason",
-        "closed_at",
-        "erased_at",
-        "requests_per_minute",
-        "log_days",
-        "second_factor_required_at",
+        *("public_id", "created_at", "suspended_at", "suspension_reason", "closed_at", "erased_at"),
+        *("requests_per_minute", "log_days", "second_factor_required_at"),
     )
     inlines: ClassVar[tuple[type[ReadOnlyInline], ...]] = (MemberInline,)
     # Suspending needs a reason: see credits/staff/actions.py.

@@ -2,7 +2,7 @@ from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
-from accounts.audit.actions import GROUPS, ActionGroup, codes_in
+from accounts.audit.actions import LABELS_BY_GROUP, ActionGroup
 from accounts.models import AuditEntry
 from accounts.staff.read_only import BoundedPaginator, ReadOnlyAdmin
 
@@ -12,17 +12,13 @@ class ActionGroupFilter(admin.SimpleListFilter):
     parameter_name = "what"
 
     def lookups(self, request: HttpRequest, model_admin: object) -> list[tuple[str, str]]:
-        return [(group.value, label) for group, label in GROUPS.items()]
+        return [*ActionGroup.choices]
 
     def queryset(
         self, request: HttpRequest, queryset: QuerySet[AuditEntry]
     ) -> QuerySet[AuditEntry]:
-        group = self.value()
-        return (
-            queryset.filter(action__in=codes_in(ActionGroup(group)))
-            if group in GROUPS
-            else queryset
-        )
+        labels = LABELS_BY_GROUP.get(self.value() or "")
+        return queryset.filter(action__in=labels) if labels else queryset
 
 
 class AuditEntryAdmin(ReadOnlyAdmin):

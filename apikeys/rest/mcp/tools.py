@@ -50,7 +50,6 @@ class Tool:
     is_read_only: bool = False
 
     def resolve(self, arguments: Mapping[str, Any]) -> tuple[str, ResolverMatch]:
-        """Return the operation's path, and its view."""
         # A malformed id gets the operation's own 404, and can't name another operation.
         list_id = str(arguments.get("list_id")).replace("/", "") or "-"
         path = self.path.format_map({"list_id": list_id})

@@ -99,6 +99,7 @@ class McpView(ApiView):
             _check_arguments(tool, arguments)
             if view.uses_account_slots:
                 view.take_connection()
+            view.find_object()
             view.check_method()
             view.prepare()
             view.find_replay()

@@ -1,36 +1,41 @@
 // What a call is: its request, its deadline, and when it is sent again.
 
+import type { Config } from "./config.js";
 import {
-  ConfigurationError,
   ConnectionFailed,
   DeadlineExceeded,
   EmailValidationError,
   errorFromResponse,
+  isObject,
 } from "./errors.js";
-
-export const VERSION = "1.0.0";
 
 // Only these operations know idempotency keys. Repeating another POST could do its work twice.
 const REPEATABLE_POST = /^\/v1\/(validate(\/batch)?|mcp|lists(\/[^/]+\/(start|rerun))?)\/?$/;
 const LONGEST_PAUSE_MS = 4_000;
 const SHORTEST_TRY_MS = 5_000;
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
 // Statuses that are each worth one more try.
-const ONCE = [500, 502, 504];
+const ONCE: unknown[] = [500, 502, 504];
+
+/** Options that may be left out, or be undefined. */
+export type Options<T> = { [Name in keyof T]?: T[Name] | undefined };
 
 export type Query = Record<string, string | number | boolean | null | undefined>;
 
-export interface RequestOptions {
+export type RequestOptions = Options<{
   /** Sent as JSON. */
-  json?: unknown;
+  json: unknown;
   /** Sent as it is. */
-  body?: Uint8Array;
-  query?: Query;
-  headers?: Record<string, string>;
+  body: Uint8Array;
+  query: Query;
+  headers: Record<string, string>;
   /** Milliseconds for the whole call: connecting, retries, pauses and reading. */
-  timeout?: number | undefined;
-  idempotencyKey?: string | undefined;
-  signal?: AbortSignal | undefined;
-}
+  timeout: number;
+  idempotencyKey: string;
+  signal: AbortSignal;
+  /** Leaves the body unread: `data` is its stream, which the signal ends, but no deadline. */
+  stream: boolean;
+}>;
 
 export interface ApiResponse<T = any> {
   status: number;
@@ -38,175 +43,63 @@ export interface ApiResponse<T = any> {
   data: T;
 }
 
-export interface Config {
-  baseUrl: string;
-  headers: Record<string, string>;
-  timeout: number;
-}
-
-export function loadConfig(
-  apiKey: string | undefined,
-  baseUrl: string | undefined,
-  timeout: number,
-): Config {
-  if (typeof window !== "undefined" && typeof document !== "undefined") {
-    throw new ConfigurationError(
-      "API keys belong on servers: a browser shows them to every visitor. " +
-        "Call a route of your own instead, as emailvalidation/server does.",
-    );
-  }
-  const environment = typeof process === "undefined" ? {} : process.env;
-  const key = apiKey ?? environment["SVC_API_KEY"] ?? "";
-  const url = (baseUrl ?? environment["SVC_BASE_URL"] ?? "").replace(/\/+$/, "").replace(/\/v1$/, "");
-  if (!key) {
-    throw new ConfigurationError(
-      "The API key is missing. Create one under Settings, and set SVC_API_KEY.",
-    );
-  }
-  if (!/^svc_live_[0-9A-Za-z]{38}$/.test(key)) {
-    throw new ConfigurationError(
-      "This isn't an API key: keys have 47 characters and start with svc_live_. " +
-        "Copy it again, without quotes and spaces.",
-    );
-  }
-  if (!/^https?:\/\/[^/]/.test(url)) {
-    throw new ConfigurationError(
-      "The base URL is missing or isn't a URL. Set SVC_BASE_URL, " +
-        "for example to https://api.example.com.",
-    );
-  }
-  if (!/^https:|^http:\/\/(localhost|127\.[\d.]+|\[::1\]|[^/]+\.localhost)(:|\/|$)/.test(url)) {
-    throw new ConfigurationError(
-      `The base URL ${url} would send the API key unencrypted. Use https://.`,
-    );
-  }
-  const headers = {
-    Authorization: `Bearer ${key}`,
-    "User-Agent": `emailvalidation-typescript/${VERSION}`,
-  };
-  return { baseUrl: url, headers, timeout };
-}
-
-class Deadline {
-  readonly #end: number;
-
-  constructor(readonly milliseconds: number) {
-    this.#end = performance.now() + milliseconds;
-  }
-
-  get left(): number {
-    return this.#end - performance.now();
-  }
-
-  /** The time of one try leaves some for another if the API doesn't respond. */
-  get forOneTry(): number {
-    return Math.max(0, Math.min(this.left, Math.max(SHORTEST_TRY_MS, this.milliseconds * 0.3)));
-  }
-
-  check(): void {
-    if (this.left <= 0) {
-      throw new DeadlineExceeded(`The call wasn't finished within ${this.milliseconds} ms.`);
-    }
-  }
-}
+export type Send = (method: string, path: string, options?: RequestOptions) => Promise<ApiResponse>;
 
 /** Sends a request, again if that can help, and returns its successful response. */
 export async function call(
   config: Config,
   anyMethod: string,
   path: string,
-  options: RequestOptions = {},
+  options: RequestOptions,
 ): Promise<ApiResponse> {
   const method = anyMethod.toUpperCase();
-  const deadline = new Deadline(options.timeout ?? config.timeout);
   const isRepeatable = method !== "POST" || REPEATABLE_POST.test(path);
   const url = config.baseUrl + path + toQuery(options.query);
   const init = buildInit(config, method, options);
-  const seen: number[] = [];
-  for (let tries = 1; ; tries += 1) {
+  const timeout = options.timeout ?? config.timeout;
+  // Leaves some time for another try if the API doesn't respond.
+  const longestTry = isRepeatable ? Math.max(SHORTEST_TRY_MS, timeout * 0.3) : timeout;
+  const end = performance.now() + timeout;
+  const checkTime = () => {
     options.signal?.throwIfAborted();
-    deadline.check();
+    const left = end - performance.now();
+    if (left <= 0) {
+      throw new DeadlineExceeded(`The call wasn't finished within ${timeout} ms.`);
+    }
+    return left;
+  };
+  const seen: unknown[] = [];
+  for (let tries = 1; ; tries += 1) {
     let error: EmailValidationError;
-    let wait: number | null = isRepeatable ? backoff(tries) : null;
+    let wait = isRepeatable ? backoff(tries) : null;
+    const time = Math.min(checkTime(), longestTry);
     try {
-      const time = isRepeatable ? deadline.forOneTry : deadline.left;
-      const response = await sendOnce(url, init, time, options.signal);
-      // A page is from a proxy, whatever its status: the API has none.
-      const isPage = response.headers.get("content-type")?.startsWith("text/html");
-      if (response.status < 400 && !isPage) {
+      const response = await sendOnce(url, init, time, options);
+      if (isSuccess(response)) {
         return response;
       }
-      error = errorFromResponse(response.status, response.data);
-      wait = millisecondsToWait(response, error, isRepeatable, seen);
-      seen.push(response.status);
-    } catch (failure) {
-      options.signal?.throwIfAborted();
-      deadline.check();
-      error = new ConnectionFailed(`The connection to ${config.baseUrl} failed.`, { cause: failure });
+      error = errorFromResponse(response);
+      wait = millisecondsToWait(error, isRepeatable, seen);
+      seen.push(error.status);
+    } catch (cause) {
+      checkTime();
+      error = new ConnectionFailed(`The connection to ${config.baseUrl} failed.`, {}, { cause });
     }
-    if (wait === null || wait >= deadline.left) {
+    if (wait === null || wait >= end - performance.now()) {
       throw error;
     }
     await sleep(wait, options.signal);
   }
 }
 
-/** Opens a response whose body is read as it arrives, after the call's deadline, too. */
-export async function openStream(
-  config: Config,
-  path: string,
-  query: Query,
-  signal: AbortSignal | undefined,
-): Promise<Response> {
-  const response = await fetch(config.baseUrl + path + toQuery(query), {
-    headers: config.headers,
-    signal: signal ?? null,
-  }).catch((failure: unknown) => {
-    signal?.throwIfAborted();
-    throw new ConnectionFailed(`The connection to ${config.baseUrl} failed.`, { cause: failure });
-  });
-  if (!response.ok) {
-    throw errorFromResponse(response.status, await response.json().catch(() => null));
+/** Returns the object that the API sends, with an array of this name. A proxy may send another. */
+export function readObject({ data }: ApiResponse, array?: string): any {
+  if (!isObject(data) || (array && !Array.isArray(data[array]))) {
+    throw new EmailValidationError(
+      "The response isn't one of the API. A proxy may have sent it: check the base URL.",
+    );
   }
-  return response;
-}
-
-function buildInit(config: Config, method: string, options: RequestOptions): RequestInit {
-  const headers: Record<string, string> = { ...options.headers, ...config.headers };
-  let body: BodyInit | null = (options.body as BodyInit | undefined) ?? null;
-  if (body === null && ["POST", "PUT", "PATCH"].includes(method)) {
-    headers["Content-Type"] = "application/json";
-    body = JSON.stringify(options.json ?? {});
-  }
-  if (method === "POST") {
-    // Made once, so that a retry is never charged again.
-    headers["Idempotency-Key"] ??= options.idempotencyKey ?? crypto.randomUUID();
-  }
-  return { method, headers, body, redirect: "error" };
-}
-
-async function sendOnce(
-  url: string,
-  init: RequestInit,
-  time: number,
-  signal: AbortSignal | undefined,
-): Promise<ApiResponse> {
-  // Node.js 20 can lose signals that AbortSignal.any combines, and with them the deadline.
-  const controller = new AbortController();
-  const abort = () => controller.abort();
-  // A timer can't be longer.
-  const timer = setTimeout(abort, Math.min(time, 2 ** 31 - 1));
-  signal?.addEventListener("abort", abort, { once: true });
-  try {
-    const response = await fetch(url, { ...init, signal: controller.signal });
-    const text = await response.text();
-    const isJson = response.headers.get("content-type")?.startsWith("application/json");
-    const data: unknown = isJson && text ? JSON.parse(text) : null;
-    return { status: response.status, headers: response.headers, data };
-  } finally {
-    clearTimeout(timer);
-    signal?.removeEventListener("abort", abort);
-  }
+  return data;
 }
 
 function toQuery(query: Query = {}): string {
@@ -216,19 +109,72 @@ function toQuery(query: Query = {}): string {
     : "";
 }
 
+function buildInit(config: Config, method: string, options: RequestOptions): RequestInit {
+  const headers = new Headers(options.headers);
+  for (const [name, value] of Object.entries(config.headers)) {
+    headers.set(name, value);
+  }
+  let body = options.body as BodyInit | undefined;
+  if (!body && ["POST", "PUT", "PATCH"].includes(method)) {
+    headers.set("Content-Type", "application/json");
+    body = JSON.stringify(options.json ?? {});
+  }
+  if (method === "POST") {
+    // Made once, so that a retry is never charged again.
+    const key = headers.get("Idempotency-Key") ?? options.idempotencyKey ?? crypto.randomUUID();
+    headers.set("Idempotency-Key", key);
+  }
+  return { method, headers, body: body ?? null, redirect: "manual" };
+}
+
+async function sendOnce(
+  url: string,
+  init: RequestInit,
+  time: number,
+  { signal, stream }: RequestOptions,
+): Promise<ApiResponse> {
+  // Node.js 20 can lose signals that AbortSignal.any combines, and with them the deadline.
+  const controller = new AbortController();
+  const abort = () => controller.abort(signal?.reason);
+  // Timers can fire a millisecond early, when the time isn't over yet.
+  const timer = setTimeout(abort, Math.min(Math.ceil(time) + 1, LONGEST_TIMER_MS));
+  signal?.addEventListener("abort", abort, { once: true });
+  try {
+    const response = await fetch(url, { ...init, signal: controller.signal });
+    const { status, headers } = response;
+    if (stream && isSuccess(response)) {
+      return { status, headers, data: response.body };
+    }
+    const text = await response.text();
+    const isJson = mediaType(headers) === "application/json";
+    return { status, headers, data: isJson && text ? JSON.parse(text) : null };
+  } finally {
+    clearTimeout(timer);
+    if (!stream) {
+      signal?.removeEventListener("abort", abort);
+    }
+  }
+}
+
+/** A page is from a proxy, whatever its status: the API has none, and doesn't redirect. */
+function isSuccess({ status, headers }: { status: number; headers: Headers }): boolean {
+  return ((status >= 200 && status < 300) || status === 304) && mediaType(headers) !== "text/html";
+}
+
+function mediaType(headers: Headers): string | undefined {
+  return headers.get("content-type")?.split(";")[0]?.trim().toLowerCase();
+}
+
 /** Returns null if another try would get the same response, or could do something twice. */
 function millisecondsToWait(
-  response: ApiResponse,
-  error: EmailValidationError,
+  { status, details }: EmailValidationError,
   isRepeatable: boolean,
-  seen: number[],
+  seen: unknown[],
 ): number | null {
-  const { status, headers } = response;
-  const isRefused = status === 503 && (isRepeatable || error.details["charged"] === false);
+  const isRefused = status === 503 && (isRepeatable || details["charged"] === false);
   if (status === 429 || isRefused) {
-    const asked = Number(error.details["retry_after"] ?? headers.get("retry-after") ?? 1);
     // Never earlier than asked, and not all waiting clients at the same moment.
-    return (Number.isFinite(asked) ? asked : 1) * 1000 + Math.random() * 500;
+    return (details["retry_after"] ?? 1) * 1000 + Math.random() * 500;
   }
   return ONCE.includes(status) && !seen.includes(status) && isRepeatable ? backoff(1) : null;
 }
@@ -238,20 +184,16 @@ function backoff(tries: number): number {
   return Math.random() * Math.min(LONGEST_PAUSE_MS, 250 * 2 ** tries);
 }
 
-export function sleep(milliseconds: number, signal?: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    if (signal?.aborted) {
-      reject(signal.reason);
-      return;
-    }
-    const stop = () => {
+export async function sleep(milliseconds: number, signal?: AbortSignal): Promise<void> {
+  signal?.throwIfAborted();
+  await new Promise<void>((resolve) => {
+    const finish = () => {
       clearTimeout(timer);
-      reject(signal?.reason);
-    };
-    const timer = setTimeout(() => {
-      signal?.removeEventListener("abort", stop);
+      signal?.removeEventListener("abort", finish);
       resolve();
-    }, milliseconds);
-    signal?.addEventListener("abort", stop, { once: true });
+    };
+    const timer = setTimeout(finish, milliseconds);
+    signal?.addEventListener("abort", finish);
   });
+  signal?.throwIfAborted();
 }

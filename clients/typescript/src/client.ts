@@ -1,33 +1,41 @@
 // The API with one key.
 
-import { type ApiResponse, type Config, type RequestOptions, call, loadConfig, sleep } from "./call.js";
-import { EmailValidationError, InvalidRequestError } from "./errors.js";
+import { type Options, type Send, call, readObject, sleep } from "./call.js";
+import { loadConfig } from "./config.js";
+import { Domains } from "./domains.js";
+import { EmailValidationError, textOf } from "./errors.js";
+import { Events } from "./events.js";
 import { Lists } from "./lists.js";
-import type { BatchResult, Credits, Domains as DomainLists, Event, Result, Usage } from "./types.js";
+import type { BatchResult, Credits, Result, Usage } from "./types.js";
 
 const BATCH_SIZE = 100;
-const BATCH_TIMEOUT = 120_000;
 const MAX_EMAIL_LENGTH = 320;
-export const SIGN_UP_TIMEOUT = 3_000;
 const REFUSED = "Please enter an email address that can receive mail.";
 
-export interface ClientOptions {
+export type ClientOptions = Options<{
   /** Defaults to the environment variable SVC_API_KEY. */
-  apiKey?: string;
+  apiKey: string;
   /** Defaults to the environment variable SVC_BASE_URL. */
-  baseUrl?: string;
+  baseUrl: string;
   /** Milliseconds for a call with its retries. Defaults to 30,000. */
-  timeout?: number;
-}
+  timeout: number;
+}>;
 
-export interface ValidateOptions {
+export type ValidateOptions = Options<{
   /** `mailbox` also asks the mail server, for up to `timeout_s` seconds. */
-  check?: "mailbox";
-  timeout_s?: number;
-  timeout?: number;
-  idempotencyKey?: string;
-  signal?: AbortSignal;
-}
+  check: "mailbox";
+  timeout_s: number;
+  timeout: number;
+  idempotencyKey: string;
+  signal: AbortSignal;
+}>;
+
+export type SignUpCheckOptions = Options<{
+  /** Milliseconds for the check. Defaults to 3,000. */
+  timeout: number;
+  /** Called with the reason if the address wasn't checked, and awaited. */
+  onFailure: (error: EmailValidationError) => unknown;
+}>;
 
 /** Whether a form should accept an address, and what to show. It never names mailboxes. */
 export interface SignUpCheck {
@@ -41,34 +49,33 @@ export interface SignUpCheck {
 }
 
 export class Client {
-  readonly #config: Config;
   readonly lists: Lists;
   readonly events: Events;
   readonly domains: Domains;
+  /** Calls any operation, with the same retries as the other methods. */
+  readonly request: Send;
 
-  constructor({ apiKey, baseUrl, timeout = 30_000 }: ClientOptions = {}) {
-    this.#config = loadConfig(apiKey, baseUrl, timeout);
-    this.lists = new Lists(this.#config);
-    this.events = new Events(this.#config);
-    this.domains = new Domains(this.#config);
+  constructor({ apiKey, baseUrl, timeout }: ClientOptions = {}) {
+    const config = loadConfig(apiKey, baseUrl, timeout);
+    // Only this function knows the key, so that a client can be printed.
+    this.request = (method, path, options = {}) => call(config, method, path, options);
+    this.lists = new Lists(this.request);
+    this.events = new Events(this.request);
+    this.domains = new Domains(this.request);
   }
 
   async validate(email: string, options: ValidateOptions = {}): Promise<Result> {
-    const { check, timeout_s, ...given } = options;
+    const { check, timeout_s, ...rest } = options;
     // A mailbox check needs enough time for one try of `timeout_s`.
-    const needed = check === "mailbox" ? { timeout: 30_000 + 2_500 * (timeout_s ?? 10) } : {};
-    const rest = { ...needed, ...given };
+    const timeout = rest.timeout ?? (check && 30_000 + 2_500 * (timeout_s ?? 10));
     // JSON leaves out what is undefined.
     const json = { email, check, timeout_s };
-    return (await call(this.#config, "POST", "/v1/validate", { ...rest, json })).data;
+    return readObject(await this.request("POST", "/v1/validate", { ...rest, timeout, json }));
   }
 
   /** Says whether a form should accept an address. If it can't be checked, it is accepted. */
-  async signUpCheck(
-    email: string,
-    options: { timeout?: number; onFailure?: (error: EmailValidationError) => void } = {},
-  ): Promise<SignUpCheck> {
-    const { timeout = SIGN_UP_TIMEOUT, onFailure } = options;
+  async signUpCheck(email: string, options: SignUpCheckOptions = {}): Promise<SignUpCheck> {
+    const { timeout = 3_000, onFailure } = options;
     if (typeof email !== "string" || !email || [...email].length > MAX_EMAIL_LENGTH) {
       return { accept: false, suggestion: null, message: REFUSED };
     }
@@ -78,7 +85,7 @@ export class Client {
       if (!(error instanceof EmailValidationError)) {
         throw error;
       }
-      onFailure?.(error);
+      await onFailure?.(error);
       return { accept: true, suggestion: null, message: null, failure: error };
     }
   }
@@ -90,9 +97,9 @@ export class Client {
    */
   async *validateMany(
     emails: Iterable<string> | AsyncIterable<string>,
-    options: { check?: "mailbox"; timeout?: number; signal?: AbortSignal } = {},
+    options: Options<{ check: "mailbox"; timeout: number; signal: AbortSignal }> = {},
   ): AsyncGenerator<BatchResult> {
-    const { check, timeout = BATCH_TIMEOUT, signal } = options;
+    const { check, timeout = 120_000, signal } = options;
     let size = BATCH_SIZE;
     let pause = 0;
     for await (const chunk of inChunks(emails)) {
@@ -102,122 +109,40 @@ export class Client {
         try {
           const json = { emails: part, check };
           const response = await this.request("POST", "/v1/validate/batch", { json, timeout, signal });
-          yield* response.data.results;
-          pause = pauseBefore(Math.min(size, BATCH_SIZE), response.headers);
+          yield* readObject(response, "results").results;
+          pause = pauseBefore(size, response.headers);
           rest = rest.slice(part.length);
         } catch (error) {
-          const limit = error instanceof InvalidRequestError ? error.details["limit"] : null;
-          if (!(limit >= 1) || (error as EmailValidationError).code !== "batch_larger_than_limit") {
+          const isTooLarge =
+            error instanceof EmailValidationError && error.code === "batch_larger_than_limit";
+          const limit = isTooLarge ? error.details["limit"] : null;
+          if (!(limit >= 1 && limit < part.length)) {
             throw error;
           }
-          size = Math.min(limit, part.length - 1);
+          size = limit;
         }
       }
     }
   }
 
   async credits(): Promise<Credits> {
-    return (await this.request("GET", "/v1/credits")).data;
+    return readObject(await this.request("GET", "/v1/credits"));
   }
 
   /** Returns the usage of each day, by default of the last 30. */
   async usage(
-    query: { from?: string; to?: string; key?: string; source?: "api" | "playground" | "lists" } = {},
+    query: Options<{ from: string; to: string; key: string; source: "api" | "playground" | "lists" }> = {},
   ): Promise<Usage> {
-    return (await this.request("GET", "/v1/usage", { query })).data;
-  }
-
-  /** Calls any operation, with the same retries as the other methods. */
-  request(method: string, path: string, options: RequestOptions = {}): Promise<ApiResponse> {
-    return call(this.#config, method, path, options);
-  }
-}
-
-export class Events {
-  readonly #config: Config;
-
-  constructor(config: Config) {
-    this.#config = config;
-  }
-
-  /**
-   * Yields the events after the one with the ID `after`, the oldest first.
-   *
-   * With `follow`, it waits for new ones and doesn't end. Several types: separated by commas.
-   */
-  async *iterate(
-    options: {
-      after?: string;
-      type?: string;
-      follow?: boolean;
-      interval?: number;
-      signal?: AbortSignal;
-    } = {},
-  ): AsyncGenerator<Event> {
-    const { type, follow = false, interval = 2_000, signal } = options;
-    let after = options.after ?? "";
-    for (;;) {
-      const query = { after, limit: 100, type };
-      const { data } = await call(this.#config, "GET", "/v1/events", { query, signal });
-      for (const event of data.data as Event[]) {
-        yield event;
-        after = event.id;
-      }
-      if (!data.has_more && !follow) {
-        return;
-      }
-      await sleep(data.has_more ? 0 : interval, signal);
-    }
-  }
-}
-
-export class Domains {
-  readonly #config: Config;
-
-  constructor(config: Config) {
-    this.#config = config;
-  }
-
-  async get(): Promise<DomainLists> {
-    return (await call(this.#config, "GET", "/v1/domains")).data;
-  }
-
-  async replace(json: DomainLists): Promise<DomainLists> {
-    return (await call(this.#config, "PUT", "/v1/domains", { json })).data;
-  }
-
-  /** Adds domains, and keeps what other programs change at the same time. */
-  allow(...domains: string[]): Promise<DomainLists> {
-    return this.#add("allowed", domains);
-  }
-
-  /** Adds domains, and keeps what other programs change at the same time. */
-  deny(...domains: string[]): Promise<DomainLists> {
-    return this.#add("denied", domains);
-  }
-
-  async #add(list: "allowed" | "denied", domains: string[]): Promise<DomainLists> {
-    for (;;) {
-      const { data, headers } = await call(this.#config, "GET", "/v1/domains");
-      const json = { ...data, [list]: [...new Set([...data[list], ...domains])] };
-      const ifMatch = { "If-Match": headers.get("etag") ?? "*" };
-      try {
-        return (await call(this.#config, "PUT", "/v1/domains", { json, headers: ifMatch })).data;
-      } catch (error) {
-        // 412: the lists were changed since they were read.
-        if (!(error instanceof EmailValidationError && error.status === 412)) {
-          throw error;
-        }
-      }
-    }
+    return readObject(await this.request("GET", "/v1/usage", { query }));
   }
 }
 
 function describeForForm(result: Result): SignUpCheck {
-  const suggestion = result.did_you_mean;
-  // What a mail server said about a mailbox is nobody's business but its owner's.
-  if (!result.accept_for_signup && result.evidence !== "smtp") {
-    return { accept: false, suggestion, message: result.syntax_error?.message ?? REFUSED };
+  const suggestion = textOf(result.did_you_mean);
+  // Don't reveal to visitors whether a mailbox exists.
+  // A response without a decision isn't a refusal.
+  if (result.accept_for_signup === false && result.evidence !== "smtp") {
+    return { accept: false, suggestion, message: textOf(result.syntax_error?.message) ?? REFUSED };
   }
   return { accept: true, suggestion, message: suggestion && `Did you mean ${suggestion}?` };
 }
@@ -233,13 +158,10 @@ async function* inChunks(
 ): AsyncGenerator<string[]> {
   let chunk: string[] = [];
   for await (const email of emails) {
-    chunk.push(email);
-    if (chunk.length === BATCH_SIZE) {
+    if (chunk.push(email) === BATCH_SIZE) {
       yield chunk;
       chunk = [];
     }
   }
-  if (chunk.length) {
-    yield chunk;
-  }
+  yield chunk;
 }

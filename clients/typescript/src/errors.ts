@@ -1,36 +1,25 @@
-// One class per `type` of the API's errors, and three for calls without a response.
+// One class per `type` of the API's errors, and four for calls without a response or a result.
 
-export interface ErrorFacts {
-  status?: number | undefined;
-  code?: string | undefined;
-  type?: string | undefined;
-  param?: string | null | undefined;
-  details?: Record<string, any> | undefined;
-  request_id?: string | null | undefined;
-  doc_url?: string | undefined;
-  cause?: unknown;
-}
+import type { ApiResponse } from "./call.js";
+
+type Facts = Partial<
+  Pick<EmailValidationError, "status" | "code" | "type" | "param" | "details" | "requestId" | "docUrl">
+>;
 
 /** An error of the API. Its `code` is stable, and `docUrl` says how to fix the cause. */
 export class EmailValidationError extends Error {
-  readonly status: number | undefined;
-  readonly code: string;
-  readonly type: string;
-  readonly param: string | null;
-  readonly details: Record<string, any>;
-  readonly requestId: string | null;
-  readonly docUrl: string;
+  readonly status: number | undefined = undefined;
+  readonly code: string = "";
+  readonly type: string = "";
+  readonly param: string | null = null;
+  readonly details: Record<string, any> = {};
+  readonly requestId: string | null = null;
+  readonly docUrl: string = "";
 
-  constructor(message: string, facts: ErrorFacts = {}) {
-    super(message, facts.cause === undefined ? undefined : { cause: facts.cause });
+  constructor(message: string, facts: Facts = {}, options?: ErrorOptions) {
+    super(message, options);
     this.name = new.target.name;
-    this.status = facts.status;
-    this.code = facts.code ?? "";
-    this.type = facts.type ?? "";
-    this.param = facts.param ?? null;
-    this.details = facts.details ?? {};
-    this.requestId = facts.request_id ?? null;
-    this.docUrl = facts.doc_url ?? "";
+    Object.assign(this, facts);
   }
 }
 
@@ -59,29 +48,57 @@ export class ConfigurationError extends EmailValidationError {}
 /** The list ended without what was asked for. `code` says why. */
 export class ListFailed extends EmailValidationError {}
 
-const BY_TYPE: Record<string, typeof EmailValidationError> = {
-  authentication_error: AuthenticationError,
-  billing_error: BillingError,
-  permission_error: PermissionDeniedError,
-  invalid_request_error: InvalidRequestError,
-  conflict_error: ConflictError,
-  idempotency_error: IdempotencyError,
-  rate_limit_error: RateLimitError,
-  api_error: ServerError,
-};
+const BY_TYPE = new Map<unknown, typeof EmailValidationError>([
+  ["authentication_error", AuthenticationError],
+  ["billing_error", BillingError],
+  ["permission_error", PermissionDeniedError],
+  ["invalid_request_error", InvalidRequestError],
+  ["conflict_error", ConflictError],
+  ["idempotency_error", IdempotencyError],
+  ["rate_limit_error", RateLimitError],
+  ["api_error", ServerError],
+]);
 
 /** Returns the API's error, or one for a proxy's response in another format. */
-export function errorFromResponse(status: number, body: any): EmailValidationError {
-  const error = body?.error;
-  if (typeof error !== "object" || error === null) {
+export function errorFromResponse({ status, headers, data }: ApiResponse): EmailValidationError {
+  const error = isObject(data?.error) ? data.error : null;
+  const details = isObject(error?.details) ? { ...error.details } : {};
+  const wait = details.retry_after ?? headers.get("retry-after");
+  if (wait !== null) {
+    details.retry_after = readSeconds(wait);
+  }
+  if (!error) {
     const Kind =
       status === 429 ? RateLimitError : status >= 500 ? ServerError : EmailValidationError;
     return new Kind(
       `The response had the status ${status} and wasn't from the API. ` +
         "A proxy may have sent it: check the base URL.",
-      { status },
+      { status, details, requestId: headers.get("x-request-id") },
     );
   }
-  const Kind = BY_TYPE[error.type] ?? EmailValidationError;
-  return new Kind(String(error.message ?? `Refused with ${status}.`), { ...error, status });
+  const Kind = BY_TYPE.get(error.type) ?? EmailValidationError;
+  return new Kind(textOf(error.message) ?? `The API refused the request with ${status}.`, {
+    status,
+    code: textOf(error.code) ?? "",
+    type: textOf(error.type) ?? "",
+    param: textOf(error.param),
+    details,
+    requestId: textOf(error.request_id),
+    docUrl: textOf(error.doc_url) ?? "",
+  });
+}
+
+/** Reads a wait, which proxies also write as the date when it ends. */
+function readSeconds(value: unknown): number {
+  const text = String(value);
+  const seconds = Number.isNaN(Number(text)) ? (Date.parse(text) - Date.now()) / 1000 : Number(text);
+  return Number.isNaN(seconds) ? 1 : Math.max(0, seconds);
+}
+
+export function isObject(value: unknown): boolean {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+export function textOf(value: unknown): string | null {
+  return typeof value === "string" ? value : null;
 }

@@ -1,36 +1,35 @@
 // Shows a suggestion below the email field of <form data-email-check="/your/route">. It asks that
 // route of your own server, never blocks the form, and the form works without it.
 // Texts: data-email-suggestion="Did you mean {address}?" on the form.
-for (const form of document.querySelectorAll("form[data-email-check]")) {
+for (const [index, form] of document.querySelectorAll("form[data-email-check]").entries()) {
   const field = form.querySelector("input[type=email]");
   if (!field) {
     continue;
   }
   const note = document.createElement("p");
   note.className = "email-check";
-  note.id = `${field.id || "email"}-check`;
+  note.id = `${field.id || `email-${index}`}-check`;
   note.setAttribute("aria-live", "polite");
   field.after(note);
-  field.setAttribute("aria-describedby", `${field.getAttribute("aria-describedby") || ""} ${note.id}`.trim());
+  const described = field.getAttribute("aria-describedby") || "";
+  field.setAttribute("aria-describedby", `${described} ${note.id}`.trim());
   let checked = "";
 
   const show = ({ suggestion, message, accept }) => {
-    note.textContent = "";
+    note.textContent = accept || suggestion ? "" : message || "";
     if (suggestion) {
       const sentence = form.dataset.emailSuggestion || "Did you mean {address}?";
       const [before, after = ""] = sentence.split("{address}");
       const button = document.createElement("button");
       button.type = "button";
       button.textContent = suggestion;
-      button.addEventListener("click", () => {
+      button.onclick = () => {
         field.value = checked = suggestion;
         note.textContent = "";
         field.focus();
         field.dispatchEvent(new Event("input", { bubbles: true }));
-      });
+      };
       note.append(before, button, after);
-    } else if (!accept) {
-      note.textContent = message || "";
     }
   };
 
@@ -45,7 +44,6 @@ for (const form of document.querySelectorAll("form[data-email-check]")) {
     if (!email || email === checked || !field.validity.valid) {
       return;
     }
-    checked = email;
     try {
       const response = await fetch(form.dataset.emailCheck, {
         method: "POST",
@@ -55,6 +53,7 @@ for (const form of document.querySelectorAll("form[data-email-check]")) {
       const answer = await response.json();
       if (response.ok && field.value.trim() === email) {
         show(answer);
+        checked = email;
       }
     } catch {
       // Without an answer, there is nothing to show.

@@ -2,30 +2,29 @@
 //
 // They take `{"email": "…"}` and respond with `accept`, `suggestion` and `message`, which form.js shows.
 
-import { Client, type SignUpCheck } from "./client.js";
-import type { EmailValidationError } from "./errors.js";
+import type { Options } from "./call.js";
+import { Client, type SignUpCheck, type SignUpCheckOptions } from "./client.js";
 
-const MAX_BODY_BYTES = 4_096;
+const MAX_BODY_LENGTH = 4_096;
 const WINDOW_MS = 60_000;
 const MAX_VISITORS = 10_000;
 const UNCHECKED = { accept: true, suggestion: null, message: null };
 
-export interface SignUpOptions {
-  client?: Client;
-  /** Checks per minute and address of a visitor. Defaults to 20. Beyond, addresses are accepted. */
-  limit?: number;
-  /** Milliseconds for a check. Defaults to 3,000. */
-  timeout?: number;
-  onFailure?: (error: EmailValidationError) => void;
-}
+export type SignUpOptions = SignUpCheckOptions &
+  Options<{
+    client: Client;
+    /** Checks per minute and address of a visitor. Defaults to 20. Beyond, addresses are accepted. */
+    limit: number;
+  }>;
 
-export interface FetchOptions extends SignUpOptions {
-  /**
-   * Returns the visitor's address. By default, the last one in X-Forwarded-For, which your platform
-   * or proxy has added. Without that header, all visitors share one limit.
-   */
-  visitor?: (request: Request) => string;
-}
+export type FetchOptions = SignUpOptions &
+  Options<{
+    /**
+     * Returns the visitor's address. By default, the last one in X-Forwarded-For, which your platform
+     * or proxy has added. Without that header, all visitors share one limit.
+     */
+    visitor: (request: Request) => string;
+  }>;
 
 type Answer = Omit<SignUpCheck, "failure">;
 
@@ -37,8 +36,7 @@ export function signUpRoute(options: FetchOptions = {}): (request: Request) => P
     if (request.method !== "POST") {
       return new Response(null, { status: 405, headers: { Allow: "POST" } });
     }
-    const text = await readText(request);
-    const [status, body] = await answer(parse(text), visitorOf(request));
+    const [status, body] = await answer(await readJson(request), visitorOf(request));
     return Response.json(body, { status });
   };
 }
@@ -46,23 +44,27 @@ export function signUpRoute(options: FetchOptions = {}): (request: Request) => P
 // The parts of Express and Fastify that are used here.
 type ParsedRequest = { body?: unknown; ip?: string | undefined };
 type ExpressResponse = { status(code: number): { json(body: unknown): unknown } };
+type Next = (error: unknown) => void;
+type ExpressHandler = (request: ParsedRequest, response: ExpressResponse, next: Next) => Promise<void>;
 type FastifyReply = { code(status: number): unknown };
+type FastifyHandler = (request: ParsedRequest, reply: FastifyReply) => Promise<Answer>;
 
 /** For Express, behind `express.json()`: `app.post("/email-check", express.json(), expressSignUp())`. */
-export function expressSignUp(
-  options: SignUpOptions = {},
-): (request: ParsedRequest, response: ExpressResponse) => Promise<void> {
+export function expressSignUp(options: SignUpOptions = {}): ExpressHandler {
   const answer = createAnswer(options);
-  return async (request, response) => {
-    const [status, body] = await answer(request.body, request.ip ?? "");
-    response.status(status).json(body);
+  return async (request, response, next) => {
+    try {
+      const [status, body] = await answer(request.body, request.ip ?? "");
+      response.status(status).json(body);
+    } catch (error) {
+      // Express 4 doesn't look at promises.
+      next(error);
+    }
   };
 }
 
 /** For Fastify: `app.post("/email-check", fastifySignUp())`. */
-export function fastifySignUp(
-  options: SignUpOptions = {},
-): (request: ParsedRequest, reply: FastifyReply) => Promise<Answer> {
+export function fastifySignUp(options: SignUpOptions = {}): FastifyHandler {
   const answer = createAnswer(options);
   return async (request, reply) => {
     const [status, body] = await answer(request.body, request.ip ?? "");
@@ -71,12 +73,7 @@ export function fastifySignUp(
   };
 }
 
-function createAnswer(
-  options: SignUpOptions,
-): (body: unknown, visitor: string) => Promise<[number, Answer]> {
-  const { limit = 20, onFailure, timeout } = options;
-  // Made by the first visit: a build of the site has no key.
-  let client = options.client;
+function createAnswer({ client, limit = 20, ...options }: SignUpOptions) {
   const counts = new Map<string, number>();
   let windowEnds = 0;
 
@@ -93,20 +90,17 @@ function createAnswer(
     return true;
   };
 
-  return async (body, visitor) => {
-    const email = (body as { email?: unknown } | null | undefined)?.email;
+  return async (body: any, visitor: string): Promise<[number, Answer]> => {
+    const email: unknown = body?.email;
     if (typeof email !== "string") {
       return [400, { ...UNCHECKED, message: 'Send {"email": "…"} as JSON.' }];
     }
     if (!isAllowed(visitor)) {
       return [429, UNCHECKED];
     }
+    // Made by the first visit: a build of the site has no key.
     client ??= new Client();
-    const check = await client.signUpCheck(email, {
-      ...(onFailure && { onFailure }),
-      ...(timeout && { timeout }),
-    });
-    const { accept, suggestion, message } = check;
+    const { accept, suggestion, message } = await client.signUpCheck(email, options);
     return [200, { accept, suggestion, message }];
   };
 }
@@ -115,24 +109,16 @@ function forwardedFor(request: Request): string {
   return request.headers.get("x-forwarded-for")?.split(",").pop()?.trim() ?? "";
 }
 
-async function readText(request: Request): Promise<string> {
-  let text = "";
+async function readJson(request: Request): Promise<unknown> {
   const decoder = new TextDecoder();
-  const reader = request.body?.getReader();
-  for (let size = 0; reader; ) {
-    const { done, value } = await reader.read();
-    size += value?.length ?? 0;
-    if (done || size > MAX_BODY_BYTES) {
-      await reader.cancel();
-      return done ? text : "";
-    }
-    text += decoder.decode(value, { stream: true });
-  }
-  return text;
-}
-
-function parse(text: string): unknown {
+  let text = "";
   try {
+    for await (const bytes of request.body ?? []) {
+      text += decoder.decode(bytes, { stream: true });
+      if (text.length > MAX_BODY_LENGTH) {
+        return null;
+      }
+    }
     return JSON.parse(text);
   } catch {
     return null;

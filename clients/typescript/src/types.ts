@@ -1,4 +1,30 @@
-// The objects of responses, written by `python -m tools.client_types` from openapi.json.
+// The objects of requests and responses, written by `python -m tools.client_types` from openapi.json.
+
+export interface AddressListRequest {
+  encoding?: string | undefined;
+  extract?: boolean | undefined;
+  max_credits?: number | null | undefined;
+  check?: "dns" | "mailbox" | (string & {}) | undefined;
+  metadata?: Record<string, any> | undefined;
+  name?: string | undefined;
+  emails?: string[] | undefined;
+  parts?: boolean | undefined;
+  column?: number | null | undefined;
+  header?: boolean | null | undefined;
+  delimiter?: string | undefined;
+  dedupe?: "address" | "mailbox" | "off" | (string & {}) | undefined;
+  recheck_unknown?: boolean | undefined;
+  start?: boolean | undefined;
+}
+
+export interface ListStart {
+  encoding?: string | undefined;
+  extract?: boolean | undefined;
+  max_credits?: number | null | undefined;
+  check?: "dns" | "mailbox" | (string & {}) | undefined;
+  column?: number | null | undefined;
+  confirm?: boolean | undefined;
+}
 
 export interface RateLimit {
   limit: number;

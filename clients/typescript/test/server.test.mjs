@@ -1,11 +1,15 @@
 // The routes for sign-up forms, in Express, Fastify and with Request and Response.
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { test } from "node:test";
 import { expressSignUp, fastifySignUp, signUpRoute } from "emailvalidation/server";
 import express from "express";
+import express4 from "express4";
 import fastify from "fastify";
 
 const ASK = { method: "POST", headers: { "Content-Type": "application/json" } };
+// So that a busy machine decides, too.
+const PATIENT = { timeout: 20_000 };
 const TYPO = {
   accept: true,
   suggestion: "possible_typo@mailbox.test",
@@ -25,25 +29,47 @@ async function assertRoute(url, limit) {
   assert.deepEqual([over.status, (await over.json()).accept], [429, true]);
 }
 
-test("Express", async () => {
-  const app = express().post("/check", express.json(), expressSignUp({ limit: 5 }));
-  const server = app.listen(0, "127.0.0.1");
-  await new Promise((resolve) => server.once("listening", resolve));
-  await assertRoute(`http://127.0.0.1:${server.address().port}/check`, 5);
-  server.close();
-  server.closeAllConnections();
-});
+for (const [version, framework] of [[4, express4], [5, express]]) {
+  const listen = async (t, options) => {
+    const app = framework().post("/check", framework.json(), expressSignUp({ ...PATIENT, ...options }));
+    app.use((error, request, response, next) => response.status(500).json({ error: error.message }));
+    const server = app.listen(0, "127.0.0.1");
+    await once(server, "listening");
+    t.after(() => {
+      server.close();
+      server.closeAllConnections();
+    });
+    return `http://127.0.0.1:${server.address().port}/check`;
+  };
 
-test("Fastify", async () => {
+  test(`Express ${version}`, async (t) => {
+    await assertRoute(await listen(t, { limit: 5 }), 5);
+  });
+
+  test(`Express ${version} handles the error of a function that was passed`, async (t) => {
+    const fail = (error) => {
+      throw new Error(`No log for ${error.code}`);
+    };
+    for (const onFailure of [fail, async (error) => fail(error)]) {
+      const url = await listen(t, { onFailure });
+      const body = JSON.stringify({ email: "insufficient_credits@sandbox.test" });
+      const response = await fetch(url, { ...ASK, body });
+      assert.equal(response.status, 500);
+      assert.deepEqual(await response.json(), { error: "No log for insufficient_credits" });
+    }
+  });
+}
+
+test("Fastify", async (t) => {
   const app = fastify();
-  app.post("/check", fastifySignUp({ limit: 5 }));
+  t.after(() => app.close());
+  app.post("/check", fastifySignUp({ ...PATIENT, limit: 5 }));
   await assertRoute(`${await app.listen({ port: 0, host: "127.0.0.1" })}/check`, 5);
-  await app.close();
 });
 
 test("Request and Response, as in a Next.js route handler", async () => {
   const failures = [];
-  const POST = signUpRoute({ limit: 3, onFailure: (error) => failures.push(error.code) });
+  const POST = signUpRoute({ ...PATIENT, limit: 3, onFailure: (error) => failures.push(error.code) });
   const ask = (body, visitor) =>
     POST(
       new Request("https://shop.example/check", {

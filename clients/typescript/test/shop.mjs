@@ -9,8 +9,13 @@ const PAGE = `<!doctype html><html lang="en"><meta name="viewport" content="widt
 <button>Sign up</button></form></main>
 <script src="/form.js" defer></script></html>`;
 
+const FIELD = '<form data-email-check="/email-check"><input type="email" name="email"></form>';
+
 const app = express();
 app.get("/", (_, response) => response.send(PAGE));
+app.get("/without-ids", (_, response) =>
+  response.send(`${FIELD}${FIELD}<script src="/form.js" defer></script>`),
+);
 app.get("/done", (request, response) => response.send(`<h1>Welcome, ${request.query.email}</h1>`));
 app.use("/form.js", express.static("dist/form.js"));
 app.post("/email-check", express.json(), expressSignUp());

@@ -20,6 +20,7 @@ from lists.api.base import (
     LIST_ID,
     MAILBOX_ERRORS,
     ListView,
+    describe_change,
     describe_list,
     read_optional_object,
     refuse_unread,
@@ -77,7 +78,7 @@ class UploadView(IdempotentView, ListsView):
         else:
             raise ApiError("unsupported_media_type", _UNSUPPORTED)
 
-    @describe_list(
+    @describe_change(
         "create-list",
         "Create a list",
         "Creates a list from up to 10,000 addresses as JSON, or from a file of up to 8 MB: CSV, "
@@ -93,7 +94,6 @@ class UploadView(IdempotentView, ListsView):
             *("idempotency_key_reused", *MAILBOX_ERRORS),
         ),
         status=201,
-        scope="lists:write",
     )
     def post(self, request: ApiRequest) -> ApiResponse:
         return self.respond_once(self._create, status=201)
@@ -147,7 +147,7 @@ class RerunView(IdempotentView, ListView):
         self.changes = ListChangesSerializer.parse(document)
         self.identify_request(orjson.dumps(document))
 
-    @describe_list(
+    @describe_change(
         "rerun-list",
         "Run a list again",
         "Creates a list with the rows and options of this one, and parses it, so that you can "
@@ -163,7 +163,6 @@ class RerunView(IdempotentView, ListView):
             "idempotency_key_reused",
         ),
         status=201,
-        scope="lists:write",
     )
     def post(self, request: ApiRequest, list_id: str) -> ApiResponse:
         return self.respond_once(self._rerun, status=201)
@@ -184,7 +183,7 @@ class PartView(ListView):
         self.sha256 = read_sha256(self.request.META)
         self.content = read_bytes(self.request)
 
-    @describe_list(
+    @describe_change(
         "upload-list-part",
         "Upload a part of a list",
         "Stores up to 8 MB of a file. Parts are numbered from 1, and may arrive in any order and "
@@ -197,7 +196,6 @@ class PartView(ListView):
             *("invalid_field", "missing_field", "unsupported_media_type"),
             *("invalid_state", "part_conflict", "list_too_large"),
         ),
-        scope="lists:write",
     )
     def put(self, request: ApiRequest, list_id: str, number: int) -> ApiResponse:
         part = services.store_part(
@@ -222,7 +220,6 @@ class PartsView(ListView):
         "is parsed.",
         ListPartPageSerializer,
         parameters=[LIST_ID, ListPartsQuery],
-        scope="lists:read",
     )
     def get(self, request: ApiRequest, list_id: str) -> ApiResponse:
         parts = self.address_list.parts.filter(number__gt=self.after)
@@ -231,7 +228,7 @@ class PartsView(ListView):
 
 
 class ParseView(ActionView):
-    @describe_list(
+    @describe_change(
         "parse-list",
         "Parse a list",
         "Ends the upload and reads the file. Its parts must be numbered from 1 without gaps. The "
@@ -239,7 +236,6 @@ class ParseView(ActionView):
         AddressListSerializer,
         examples={"Parsing": PARSING_EXAMPLE},
         refusals=(*BODY_ERRORS, "invalid_state"),
-        scope="lists:write",
     )
     def post(self, request: ApiRequest, list_id: str) -> ApiResponse:
         services.begin_parsing(address_list=self.address_list)

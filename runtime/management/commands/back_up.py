@@ -3,6 +3,7 @@ from pathlib import Path
 from typing import Any
 
 from runtime.database.backups import write_backup
+from runtime.jobs.machine_metrics import record_backup
 from runtime.management.base import DatabaseCommand
 
 
@@ -17,3 +18,4 @@ class Command(DatabaseCommand):
 
     def handle(self, *, path: Path, **_: Any) -> None:
         self.stdout.write(str(write_backup(path)))
+        record_backup()

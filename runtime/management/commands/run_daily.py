@@ -18,4 +18,4 @@ class Command(DatabaseCommand):
         except DailyJobsFailed as error:
             raise CommandError(str(error)) from error
         # Otherwise a worker would repeat the day's jobs.
-        Lease.objects.mark_done(LEASE_NAME, day=today)
+        Lease.objects.update_or_create(name=LEASE_NAME, defaults={"done_for": today})

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from django.conf import settings
 
 from runtime.jobs.daily import run_daily_if_due
+from runtime.jobs.machine_metrics import measure_certificate_if_due
 from runtime.jobs.queue_metrics import measure_if_due
 from runtime.jobs.rounds import run_round
 from runtime.mail.outbox import Mail, send_due
@@ -35,16 +36,14 @@ class Command(ProcessCommand):
         # People wait for codes, so one thread sends emails while the other draws invoices.
         slow_work = threading.Thread(target=self._repeat, args=(self._work,))
         slow_work.start()
-        self._repeat(self._send_quick_emails)
+        quick = Mail.objects.filter(attachment="")
+        self._repeat(lambda: send_due(self.stop.is_set, quick))
         slow_work.join()
 
     def _repeat(self, work: Callable[[], int]) -> None:
         while not self.stop.is_set():
             if not self.attempt(work):
                 self.stop.wait(PAUSE_SECONDS)
-
-    def _send_quick_emails(self) -> int:
-        return send_due(self.stop.is_set, Mail.objects.without_attachment())
 
     def _work(self) -> int:
         if settings.SCHEDULER and time.monotonic() >= self.schedule_at:
@@ -54,4 +53,5 @@ class Command(ProcessCommand):
         run_round(self.stop.is_set)
         sent = send_due(self.stop.is_set)
         measure_if_due()
+        measure_certificate_if_due()
         return sent

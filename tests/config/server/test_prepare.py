@@ -51,6 +51,13 @@ def test_second_start_reads_no_migration(folder: Path) -> None:
     assert prepare(folder) == ""
 
 
+@pytest.mark.parametrize("metrics", [{}, {"METRICS_PORT": "9100"}])
+def test_start_with_the_metrics_folder_of_the_units_works(
+    folder: Path, tmp_path: Path, metrics: dict[str, str]
+) -> None:
+    assert prepare(folder, PROMETHEUS_MULTIPROC_DIR=str(tmp_path / "metrics"), **metrics) == ""
+
+
 @pytest.mark.proof
 def test_another_database_is_migrated(folder: Path) -> None:
     (folder / "db.sqlite3").unlink()

@@ -62,6 +62,10 @@ def test_fonts_have_every_character_of_a_name_which_can_be_copied_from_the_pdf(n
     assert "Germany" in text
 
 
+def test_paid_invoice_has_a_stamp() -> None:
+    assert "Paid on 27 Nov 2026" in pdf_text(draw(replace(INVOICE, stamp="Paid on 27 Nov 2026")))
+
+
 def test_every_line_is_printed_with_the_same_bytes_each_time_and_nothing_to_load() -> None:
     content = draw(INVOICE)
     text = pdf_text(content)

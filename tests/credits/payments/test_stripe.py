@@ -29,10 +29,24 @@ from tests.credits.payments.stripe_helpers import (
     subscribe,
 )
 from tests.servers.stripe import FakeStripe, sign
+from tests.support.metrics import Increases
 
 pytestmark = pytest.mark.django_db
 
 __all__ = ["running", "stripe"]
+
+
+def test_requests_to_stripe_are_counted_by_outcome(
+    stripe: FakeStripe, account: Account, pack: Pack
+) -> None:
+    increases = Increases()
+    place_order(account, pack)
+    stripe.is_down = True
+    with pytest.raises(PaymentUnavailable):
+        place_order(account, pack)
+    counted = increases.of("payment_provider_requests_total")
+    assert counted[("answered",)] >= 1
+    assert counted[("failed",)] == 1
 
 
 def test_pack_is_paid_at_stripe_and_granted_once_by_its_events(

@@ -3,6 +3,7 @@
 from datetime import date
 
 import pytest
+import time_machine
 
 from credits.models import Wallet
 from credits.money import format_credits
@@ -17,8 +18,10 @@ from credits.presenters.balance import (
 from credits.wallet.statement import MonthlyStatement
 
 
-def wallet(balance: int, *, debt: int = 0) -> Wallet:
-    return Wallet(balance=balance, debt=debt, usual_threshold=10)
+def wallet(balance: int, *, debt: int = 0, pace: float = 0) -> Wallet:
+    row = Wallet(balance=balance, debt=debt, usual_threshold=10)
+    row.daily_pace = pace
+    return row
 
 
 def test_numbers_have_separators_units_and_signs() -> None:
@@ -37,16 +40,43 @@ def test_numbers_have_separators_units_and_signs() -> None:
         (366, "more than a year"),
     ],
 )
-def test_forecast_rounds_the_duration(days: int, duration: str) -> None:
-    assert forecast(50, days) == f"Lasts {duration} at the current pace of requests."
+def test_short_forecast_rounds_the_duration(days: int, duration: str) -> None:
     assert short_forecast(50, days) == f"{duration.capitalize()} left"
 
 
 def test_forecast_without_usage_or_credits() -> None:
-    assert forecast(50, None) == "No requests used credits in the last 7 days."
+    assert forecast(wallet(50), None) == "No requests used credits in the last 7 days."
     assert short_forecast(50, None) == "No recent requests"
     assert short_forecast(0, None) == "No credits left"
-    assert forecast(0, 0) == "No credits are left."
+    assert forecast(wallet(0, pace=3), None) == "No credits are left."
+
+
+@pytest.mark.parametrize(
+    ("balance", "next_grant_on", "text"),
+    [
+        (1_000, None, "last until 30 Nov 2026."),
+        (1_000, date(2026, 11, 20), "last until 30 Nov 2026."),
+        (
+            1_000,
+            date(2026, 12, 20),
+            "last until 30 Nov 2026. You need about 2,000 more until you get the next "
+            "credits on 20 Dec 2026.",
+        ),
+        (
+            3_517,
+            date(2026, 12, 20),
+            "last until 25 Dec 2026. About 520 will be left when you get the next credits on "
+            "20 Dec 2026.",
+        ),
+        (50_000, date(2026, 12, 20), "last more than a year."),
+    ],
+)
+def test_forecast_compares_the_balance_with_the_pace_until_the_next_credits(
+    balance: int, next_grant_on: date | None, text: str
+) -> None:
+    with time_machine.travel(date(2026, 11, 20)):
+        said = forecast(wallet(balance, pace=100), next_grant_on)
+    assert said == f"At this pace of requests, your credits {text}"
 
 
 def test_low_balance_warns_at_the_threshold() -> None:

@@ -73,12 +73,12 @@ def test_outcome_says_what_happened_to_the_credits(shown: Order, verb: str, text
     ("shown", "stamp"),
     [
         (order(OrderState.PENDING), ""),
-        (order(OrderState.PAID), "Paid on 20 Nov 2026."),
+        (order(OrderState.PAID), "Paid on 20 Nov 2026"),
         (
             order(OrderState.PAID, refunded_cents=100),
             "Paid on 20 Nov 2026. $1.00 was refunded.",
         ),
-        (order(OrderState.REFUNDED), "Refunded on 20 Nov 2026."),
+        (order(OrderState.REFUNDED), "Refunded on 20 Nov 2026"),
         (order(OrderState.CANCELLED), "Canceled on 20 Nov 2026. Nothing is due."),
     ],
 )

@@ -13,12 +13,15 @@ from zipfile import ZIP_DEFLATED, ZipFile
 import pytest
 from django.core.management import CommandError, call_command
 from django.db import DatabaseError, connection
+from django.utils import timezone
 from pytest_django import Settings
 
 from accounts.models import Account, User
 from accounts.services import open_account, run_email_confirmed_hooks
 from apikeys.services import create_key
 from credits.models import LedgerEntry
+from runtime.jobs.machine_metrics import BACKUP
+from runtime.models import Lease
 from tests.conftest import make_user
 from tests.servers.postgres import prepend_postgres_programs
 from tests.support.api_client import ApiClient
@@ -46,6 +49,7 @@ def backup(caller: ApiClient, tmp_path: Path) -> Path:
     assert caller.validate("no address").status_code == 200
     path = tmp_path / "night.backup"
     call_command("back_up", str(path), stdout=StringIO())
+    assert Lease.objects.get(name=BACKUP).done_for == timezone.now().date()
     return path
 
 

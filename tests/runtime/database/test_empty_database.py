@@ -1,5 +1,6 @@
 """In production, an empty database counts as a failed restore, unless an option says otherwise."""
 
+import json
 import os
 import subprocess
 import sys
@@ -90,6 +91,14 @@ def test_web_server_exits_in_production_if_there_are_no_tables(
     assert process.returncode == 3
     assert_suggests_restore_and_migrate(process.stderr)
     assert tables(server) == 0
+
+
+def test_process_logs_in_production_that_there_are_no_tables(production: dict[str, str]) -> None:
+    process = run_program("manage.py", "run_worker", **production)
+    assert process.returncode == 1
+    record = json.loads(process.stderr)
+    assert record["level"] == "critical"
+    assert_suggests_restore_and_migrate(record["message"])
 
 
 def test_commands_suggest_restore_and_migrate_in_production(production: dict[str, str]) -> None:

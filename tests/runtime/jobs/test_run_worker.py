@@ -1,5 +1,6 @@
 """Daily jobs run once per day, in one worker, and are retried after failures."""
 
+import logging
 from datetime import timedelta
 
 import pytest
@@ -39,6 +40,12 @@ def test_daily_jobs_run_once_for_all_workers() -> None:
     assert run_daily_if_due("one") is False
     assert run_daily_if_due("another") is False
     assert run_count() == 1
+
+
+def test_each_daily_job_that_is_done_is_logged(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO)
+    run_daily_if_due("one")
+    assert f"Daily job {HERE}.record_run done" in caplog.text
 
 
 def test_daily_jobs_run_again_after_missed_days() -> None:

@@ -3,6 +3,7 @@
 import json
 import logging
 import os
+import re
 import subprocess
 import sys
 from datetime import UTC, datetime
@@ -108,6 +109,17 @@ def test_json_record_has_the_documented_fields() -> None:
         "request_id": "req_1",
         "account_id": None,
     }
+
+
+@in_both_formats
+def test_facts_of_an_event_are_fields(formatter: logging.Formatter) -> None:
+    logger = logging.getLogger("accounts.webhooks")
+    facts = {"status": 200, "duration_ms": 12, "to": "jane@shop.example", "request": object()}
+    record = logger.makeRecord("x", logging.INFO, "x.py", 1, "Sent", (), None, extra=facts)
+    line = formatter.format(record)
+    assert re.search(r'status"?[:=]200', line)
+    assert re.search(r'to"?[:=]"?j…@shop\.example', line)
+    assert "object" not in line
 
 
 def test_path_is_removed_from_djangos_crash_records() -> None:

@@ -1,3 +1,4 @@
+import logging
 from collections.abc import Iterator
 from datetime import timedelta
 from email import message_from_bytes
@@ -53,9 +54,11 @@ def queue(to: str = "jane@shop.example", subject: str = "Hello", attachment: str
     )
 
 
-def test_email_is_sent_once(mail_server: MailServer) -> None:
-    queue()
+def test_email_is_sent_once(mail_server: MailServer, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO)
+    mail = queue()
     assert (send_due(), send_due()) == (1, 0)
+    assert caplog.messages == [f"Email {mail.pk} sent"]
     assert [mail["To"] for mail in mail_server.mails] == ["jane@shop.example"]
 
 

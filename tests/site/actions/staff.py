@@ -13,6 +13,7 @@ from apikeys.actor import Actor
 from credits.models import GrantState, Pack, Plan, StaffGrant
 from credits.orders.fulfillment import fulfill_order
 from lists.uploads.services import create_list
+from reference.models import Incident
 from runtime.mail import outbox
 from runtime.models import Mail
 from tests.conftest import make_user
@@ -123,6 +124,10 @@ def _add_organization(scene: Scene) -> Any:
     return MailHostPace.objects.create(organization="mailhost.example", egress="direct")
 
 
+def _publish_incident(scene: Scene) -> Any:
+    return Incident.objects.create(title="Webhooks arrive late", webhooks=True)
+
+
 def _create_list(scene: Scene) -> Any:
     return create_list(actor=Actor(scene.account))
 
@@ -168,6 +173,17 @@ def _give_plan(scene: Scene) -> Any:
 
 
 DOMAIN = {"domain": "burner.com", "kind": "deny", "reason": "Abuse"}
+INCIDENT = {
+    "title": "API slow",
+    "impact": "degraded",
+    "api": "on",
+    "started_at": "2026-11-27T10:00",
+    "ended_at": "",
+    "updates-TOTAL_FORMS": "1",
+    "updates-INITIAL_FORMS": "0",
+    "updates-0-state": "monitoring",
+    "updates-0-text": "It is faster again.",
+}
 SENT = {"form_token": TOKEN}
 REFUND = {**REASON, "amount": "1.50"}
 FREE = {"name": "Free", "monthly_credits": "200", "requests_per_minute": "90", **LISTS}
@@ -244,6 +260,8 @@ CASES = [
         domain="calm.example",
     ),
     _service_case("validation_unprobeddomain_delete", "domain.probed", _exclude_domain, post="yes"),
+    _service_case("reference_incident_add", "incident.published", **INCIDENT),
+    _service_case("reference_incident_change", "incident.changed", _publish_incident, **INCIDENT),
     _service_case("auth_group_add", "group.added", name="Auditors"),
     _service_case("auth_group_change", "group.changed", _create_group, name="Readers"),
     _service_case("auth_group_delete", "group.removed", _create_group, post="yes"),

@@ -16,7 +16,7 @@ from tests.servers.dns import FakeDns
 from tests.support.api_client import ApiClient
 from validation.account_domains import matching
 from validation.models import LogEntry
-from validation.presenters.requests import stored_data
+from validation.presenters.requests import response_data
 
 pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 
@@ -176,8 +176,8 @@ def test_request_log_keeps_the_list_of_its_time(
     put(caller)
     caller.validate("jane@shop.com")
     *denied, last = LogEntry.objects.filter(account=account, domain="shop.com").order_by("pk")
-    assert [stored_data(entry)["account_list"] for entry in denied] == ["denied"] * len(denied)
-    assert stored_data(last)["account_list"] is None
+    assert [response_data(entry)["account_list"] for entry in denied] == ["denied"] * len(denied)
+    assert response_data(last)["account_list"] is None
     browser, note = signed_in(owner), "Denied by your own domains: reject the address."
     for entry in denied:
         assert note in browser.get(entry.get_absolute_url()).content.decode()

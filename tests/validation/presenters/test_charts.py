@@ -6,7 +6,7 @@ import pytest
 import time_machine
 
 from accounts.models import Account
-from validation.presenters.charts import build_usage_chart, describe_bar, interval_urls
+from validation.presenters.charts import ChartRow, build_usage_chart, describe_bar, interval_urls
 from validation.reports.date_ranges import DateRange, Unit, last_days, last_hours, last_months
 from validation.reports.usage_stats import UsageStats
 
@@ -27,19 +27,26 @@ def url_of(account: Account, date_range: DateRange, interval: date, **params: st
 def test_bar_says_its_day_and_the_verdicts_that_occurred() -> None:
     usage = stats(1_200)
     usage.calls["unknown"] = 5
-    assert describe_bar("Fri 20 Nov", usage) == "Fri 20 Nov: 1,205 requests\n1,200 risky\n5 unknown"
-    assert describe_bar("Fri 20 Nov", stats(0)) == "Fri 20 Nov: 0 requests"
+    assert describe_bar(ChartRow("Fri 20 Nov", "", usage), "requests") == (
+        "Fri 20 Nov: 1,205 requests\n1,200 risky\n5 unknown"
+    )
+    row = ChartRow("Fri 20 Nov", "", stats(0), 3)
+    assert describe_bar(row, "addresses") == "Fri 20 Nov: 0 addresses\n3 previously"
 
 
 def test_chart_has_a_row_per_interval_and_their_total() -> None:
     usage = build_usage_chart(
         [stats(number) for number in range(7)],
+        [stats(10) for _ in range(7)],
         last_days(NOW, 7),
         "Last 7 days",
         zone=UTC,
         now=NOW,
         urls=lambda interval: f"/{interval}",
+        nouns="requests",
     )
+    assert usage.change == "75% fewer than in the previous 7 days, without today"
+    assert usage.previously == 70
     assert usage.summary == "Last 7 days: 21 requests"
     assert (usage.rows[-1].label, usage.rows[-1].stats.requests) == ("Fri 20 Nov", 6)
     assert usage.chart.bars[-1].url == "/2026-11-20"

@@ -89,3 +89,33 @@ def test_hours_of_a_week_are_labeled_at_midnight() -> None:
     labels = last_days(NOW, 7, Unit.HOUR).axis_labels(UTC)
     assert [*labels] == [*range(0, 7 * 24, 24)]
     assert labels[0] == "14 Nov"
+
+
+@pytest.mark.parametrize(
+    ("date_range", "first", "last"),
+    [
+        (last_days(NOW, 7), date(2026, 11, 7), date(2026, 11, 13)),
+        (last_hours(NOW, 24), date(2026, 11, 18), date(2026, 11, 19)),
+        (last_months(NOW, 12), date(2024, 12, 1), date(2025, 11, 30)),
+    ],
+)
+def test_period_before_is_as_long_and_ends_where_the_range_begins(
+    date_range: DateRange, first: date, last: date
+) -> None:
+    before = date_range.previous(NOW.date())
+    assert before and (before.first, before.last) == (first, last)
+    assert len(before.intervals) == len(date_range.intervals)
+    assert date_range.count_finished(NOW) == len(date_range.intervals) - 1
+
+
+@pytest.mark.parametrize(
+    "date_range",
+    [
+        range_of_days(date(2026, 1, 15), date(2026, 3, 2), Unit.MONTH),
+        range_of_days(date(2026, 11, 1), date(2026, 12, 2)),
+        range_of_days(date(2025, 10, 23), date(2025, 10, 24), Unit.HOUR),
+    ],
+    ids=["part of a month", "ends in the future", "hours before it were deleted"],
+)
+def test_some_ranges_have_no_period_before(date_range: DateRange) -> None:
+    assert date_range.previous(NOW.date()) is None

@@ -14,9 +14,11 @@ from apikeys.models import ApiKey, RefusalHour
 from apikeys.models.refusals import refusals
 from apikeys.services import create_key, revoke_key
 from credits.models import Wallet
+from credits.models.usage import Source
 from tests.conftest import make_member, signed_in
 from tests.support.api_client import ApiClient
 from tests.validation.reports.usage_data import add_log_entry, add_usage, read_page
+from validation.reports.overview import build_overview
 
 pytestmark = pytest.mark.django_db
 
@@ -138,25 +140,25 @@ def test_request_from_a_disallowed_network_counts_as_a_first_request(
 
 def test_playground_counts_as_a_first_request(browser: Client) -> None:
     browser.post("/validation/playground/", {"email": "no address"})
-    assert "Requests, last 30 days" in page_text(browser)
+    assert "Validations, last 30 days" in page_text(browser)
 
 
-def test_page_shows_today_the_last_7_days_and_the_last_30_days(
-    browser: Client, account: Account
-) -> None:
+def test_page_shows_the_last_24_hours_7_days_and_30_days(browser: Client, account: Account) -> None:
     now = timezone.now()
     add_usage(account, now, 3)
     add_usage(account, now - timedelta(days=5), 10, "risky", duration_ms=80)
     add_usage(account, now - timedelta(days=9), 26, "unknown")
     add_usage(account, now - timedelta(days=40), 1_000)
     page = page_text(browser)
-    for title, number in (("today", 3), ("last 7 days", 13), ("last 30 days", 39)):
-        assert f"<dt>Requests, {title}</dt><dd>{number}</dd>" in page
+    for title, number in (("last 24 hours", 3), ("last 7 days", 13), ("last 30 days", 39)):
+        assert f"<dt>Validations, {title}</dt><dd>{number}</dd>" in page
     assert "\N{MINUS SIGN}50% vs previous 7 days" in page
     assert "66.7%" in page
 
 
-def test_lists_are_no_requests_and_no_pace(browser: Client, account: Account, key: ApiKey) -> None:
+def test_lists_are_a_source_of_their_own_and_no_pace(
+    browser: Client, account: Account, key: ApiKey
+) -> None:
     now = timezone.now()
     for days in range(10):
         add_usage(account, now - timedelta(days=days), 100, key=key)
@@ -166,18 +168,54 @@ def test_lists_are_no_requests_and_no_pace(browser: Client, account: Account, ke
     Wallet.objects.filter(account=account).update(balance=2_000)
     page = page_text(browser)
     assert page.count("About 17 days left") == 3
+    assert "Last 30 days: 101,000 validations" in page
+    page = page_text(browser, f"{PAGE}?source=api")
     assert "<dt>Requests, last 7 days</dt><dd>700</dd>" in page
     assert "+133% vs previous 7 days" in page
     assert "Last 30 days: 1,000 requests" in page
-    assert "Lists: 100,000 addresses, 100,000 credits." in page
-    assert 'href="/validation/usage/?source=lists"' in page
+    page = page_text(browser, f"{PAGE}?source=lists")
+    assert "Last 30 days: 100,000 addresses" in page
+    assert '<a href="?source=lists" aria-current="true">Lists</a>' in page
+
+
+@pytest.mark.anywhere
+def test_unknown_source_shows_all(browser: Client, account: Account) -> None:
+    add_usage(account, timezone.now(), 3)
+    assert "Last 30 days: 3 validations" in page_text(browser, f"{PAGE}?source=../x")
+
+
+def test_chart_compares_with_the_30_days_before(browser: Client, account: Account) -> None:
+    now = timezone.now()
+    for days, calls in ((0, 1_000), (3, 60), (33, 40), (30, 5_000)):
+        add_usage(account, now - timedelta(days=days), calls)
+    page = page_text(browser)
+    assert "50% more than in the previous 30 days, without today" in page
+    before = f"{now - timedelta(days=3):%a %d %b}: 60 validations 60 deliverable 40 previously"
+    assert f"<title>{before}</title>" in page
+    assert '<td data-label="previously">40</td>' in page
+    assert page.count('class="chart-previous"') == 2
+
+
+def test_balance_is_drawn_back_from_today(account: Account) -> None:
+    now = timezone.now()
+    add_usage(account, now, 30)
+    add_usage(account, now - timedelta(days=2), 5, for_list=True)
+    account.ledger.create(
+        at=now - timedelta(days=1), kind="grant", amount=50, source="a", actor="b", reason="c"
+    )
+    Wallet.objects.filter(account=account).update(balance=100)
+    account = Account.objects.get(pk=account.pk)
+    signup = account.ledger.get(kind="signup").amount
+    balances = build_overview(account, now, [Source.API]).balances
+    assert balances[-4:] == [*(85 - signup, 80 - signup), 130 - signup, 100]
+    assert len(balances) == 30
 
 
 def test_account_that_only_uses_lists_has_no_pace(browser: Client, account: Account) -> None:
     add_usage(account, timezone.now(), 50, for_list=True)
     page = page_text(browser)
     assert page.count("No recent requests") == 3
-    assert "Lists: 50 addresses, 50 credits." in page
+    assert "Last 30 days: 50 validations" in page
 
 
 def test_chart_of_30_days_has_a_table_and_leads_to_requests(
@@ -189,9 +227,9 @@ def test_chart_of_30_days_has_a_table_and_leads_to_requests(
     link = f'href="/validation/requests/?day={now:%Y-%m-%d}"'
     # The bar and the row of the table.
     assert page.count(link) == 2
-    assert f"<title>{now:%a %d %b}: 3 requests 3 deliverable</title>" in page
+    assert f"<title>{now:%a %d %b}: 3 validations 3 deliverable</title>" in page
     assert page.count('<th scope="row">') == 30
-    assert "Last 30 days: 3 requests" in page
+    assert "Last 30 days: 3 validations" in page
 
 
 def test_without_usage_in_30_days_there_is_no_empty_chart(
@@ -211,7 +249,8 @@ def test_refusals_are_listed_by_code(browser: Client, account: Account) -> None:
         add(account_id=account.pk, key_id=None, hour=hour, code=code, calls=calls)
     page = page_text(browser)
     assert "429" in page
-    assert "rate_limit_exceeded</code></a></dt><dd>7</dd>" in page
+    assert '<code>rate_limit_exceeded</code> <span class="text-muted">7 requests</span>' in page
+    assert "Compare plans</a>" in page
     assert "insufficient_credits" not in page
 
 
@@ -248,10 +287,10 @@ def test_nothing_of_another_account_is_shown(
     add_log_entry(other, now, "secret@elsewhere.example")
     page = page_text(browser)
     assert "elsewhere.example" not in page
-    assert "<dt>Requests, last 30 days</dt><dd>1</dd>" in page
+    assert "<dt>Validations, last 30 days</dt><dd>1</dd>" in page
 
 
-def test_page_needs_no_more_than_12_queries(
+def test_page_needs_no_more_than_17_queries(
     browser: Client,
     account: Account,
     key: ApiKey,
@@ -261,5 +300,5 @@ def test_page_needs_no_more_than_12_queries(
     for days in range(30):
         add_usage(account, now - timedelta(days=days), 5, key=key)
         add_log_entry(account, now - timedelta(days=days), key=key)
-    with django_assert_max_num_queries(12):
+    with django_assert_max_num_queries(17):
         page_text(browser)

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
@@ -16,7 +17,7 @@ from apikeys.services import create_key
 from credits.wallet.totals import delete_old_hours, roll_up_days
 from tests.credits.time_travel import on
 from tests.validation.reports.usage_data import add_usage, read_page
-from validation.reports.charts import STACK_ORDER
+from validation.reports.usage_stats import STACK_ORDER
 
 pytestmark = pytest.mark.django_db
 
@@ -66,8 +67,8 @@ def test_days_are_in_utc_and_the_table_matches_the_chart(browser: Client, accoun
     assert row("Fri 20 Nov", 7, 0, 5, 0, 2, 7) in page
     assert row("Thu 19 Nov", 1_200, 1_200, 0, 0, 0, 1_200) in page
     assert row("Wed 18 Nov", 0, 0, 0, 0, 0, 0) in page
-    assert "<title>Thu 19 Nov: 1,200 requests 1,200 deliverable</title>" in page
-    assert "<title>Fri 20 Nov: 7 requests 5 risky 2 unknown</title>" in page
+    assert "<title>Thu 19 Nov: 1,200 validations 1,200 deliverable</title>" in page
+    assert "<title>Fri 20 Nov: 7 validations 5 risky 2 unknown</title>" in page
     assert 'href="/validation/requests/?day=2026-11-19"' in page
     assert "Last 30 days" not in page
 
@@ -143,7 +144,7 @@ def test_dates_take_precedence_over_the_range(browser: Client, account: Account)
     add_usage(account, at(2), 9)
     page = page_text(browser, "range=24h&since=2026-11-02&until=2026-11-02&by=day")
     assert row("Mon 02 Nov", 9, 9, 0, 0, 0, 9) in page
-    assert 'aria-current="true"' not in page
+    assert page.count('aria-current="true"') == 1
 
 
 def test_each_hour_has_a_unique_label_when_clocks_change(browser: Client, account: Account) -> None:
@@ -163,33 +164,30 @@ def test_usage_can_be_filtered_by_key_or_playground(
     when = "since=2026-11-20&until=2026-11-20&by=day"
     for chosen, calls in (("", 18), (key.public_id, 5), (other.public_id, 6), ("playground", 7)):
         page = page_text(browser, f"{when}&key={chosen}")
-        assert f"<dt>Requests, 20 Nov 2026</dt><dd>{calls}</dd>" in page
+        assert re.search(rf"<dt>(Requests|Validations), 20 Nov 2026</dt><dd>{calls}</dd>", page)
     page = browser.get(PAGE, {"range": "90d"}).content.decode()
     assert "&lt;b&gt;Other" in page
     assert "<b>Other" not in page
 
 
-def test_lists_are_shown_apart_from_requests(
-    browser: Client, account: Account, key: ApiKey
-) -> None:
+def test_all_sources_include_lists(browser: Client, account: Account, key: ApiKey) -> None:
     for started_by in (key, None):
         add_usage(account, at(20), 3, key=started_by)
         add_usage(account, at(20), 50_000, "risky", key=started_by, for_list=True)
     when = "since=2026-11-20&until=2026-11-20&by=day"
     page = page_text(browser, when)
-    assert "<dt>Requests, 20 Nov 2026</dt><dd>6</dd>" in page
+    assert "<dt>Validations, 20 Nov 2026</dt><dd>100,006</dd>" in page
     assert "<dt>Credits used, 20 Nov 2026</dt><dd>100,006</dd>" in page
-    assert "100,000 by lists" in page
-    assert row("Fri 20 Nov", 6, 6, 0, 0, 0, 6) in page
-    assert "Lists: 100,000 addresses, 100,000 credits." in page
-    assert f'href="{PAGE}?{when}&source=lists"' in page
+    assert row("Fri 20 Nov", 100_006, 6, 100_000, 0, 0, 100_006) in page
+    assert f'<a href="?{when}" aria-current="true">All</a>' in page
+    assert f'<a href="?{when}&source=lists">Lists</a>' in page
 
 
 @pytest.mark.parametrize(
     ("query", "requests", "rows"),
     [
         *(("source=api", 3, [False, True]), ("source=playground", 4, [True, False])),
-        *(("key=playground", 4, [True, False]), ("", 7, [True, True])),
+        *(("key=playground", 4, [True, False]), ("", 107, [True, True])),
     ],
 )
 def test_usage_can_be_filtered_by_source(
@@ -202,12 +200,12 @@ def test_usage_can_be_filtered_by_source(
         add, code = RefusalHour.objects.add, "rate_limit_exceeded"
         add(account_id=account.pk, key_id=person, hour=at(20), code=code, calls=calls)
     page = page_text(browser, f"range=7d&{query}")
-    assert f"<dt>Requests, last 7 days</dt><dd>{requests}</dd>" in page
+    noun = "Requests" if query else "Validations"
+    assert f"<dt>{noun}, last 7 days</dt><dd>{requests}</dd>" in page
     table = page.partition('id="keys"')[2]
     assert [name in table for name in ("Playground</th>", key.display)] == rows
-    refused = {3: 5, 4: 6, 7: 11}[requests]
-    assert f'<td data-label="Requests" class="text-number">{refused}</td>' in page
-    assert ("Lists: 100 addresses" in page) is (query == "")
+    refused = {3: 5, 4: 6, 107: 11}[requests]
+    assert f'<span class="text-muted">{refused} requests</span>' in page
 
 
 def test_chart_of_lists_counts_addresses_by_the_key_that_started_them(
@@ -221,7 +219,10 @@ def test_chart_of_lists_counts_addresses_by_the_key_that_started_them(
     assert "<title>Fri 20 Nov: 100 addresses 70 deliverable 30 risky</title>" in page
     assert row("Fri 20 Nov", 100, 70, 30, 0, 0, 100, linked=False) in page
     assert "validation time" not in page
-    assert row("Dashboard", 30, 0, 30, 0, 0, 30, linked=False) in page
+    assert (
+        row('Dashboard <span class="text-muted">lists</span>', 30, 0, 30, 0, 0, 30, linked=False)
+        in page
+    )
     assert 'id="refused"' not in page
     page = page_text(browser, "range=12m&source=lists")
     assert "since=2026-11-01&until=2026-11-21&source=lists" in page
@@ -258,7 +259,7 @@ def test_invalid_range_is_reported(browser: Client, query: str, words: str) -> N
 @pytest.mark.parametrize("query", ["", "range=24h", "range=7d&by=hour", "range=90d", "range=12m"])
 def test_account_without_usage_has_a_page(browser: Client, query: str) -> None:
     page = page_text(browser, query)
-    assert "<strong>No requests in this period.</strong>" in page
+    assert "<strong>No validations in this period.</strong>" in page
     assert 'class="chart"' not in page
     assert len(csv_rows(browser, query)) == 1
 
@@ -306,7 +307,28 @@ def test_refusals_are_listed_with_a_solution(browser: Client, account: Account) 
     page = page_text(browser, "since=2026-11-20&until=2026-11-20")
     assert "rate_limit_exceeded" in page
     assert "Retry-After" in page
-    assert '<td data-label="Requests" class="text-number">1,000</td>' in page
+    assert '<span class="text-muted">1,000 requests</span>' in page
+    assert 'href="/docs/errors/#rate_limit_exceeded"' in page
+
+
+@pytest.mark.parametrize(
+    ("code", "link"),
+    [
+        ("insufficient_credits", "/credits/packs/"),
+        ("rate_limit_exceeded", "/credits/plans/"),
+        ("ip_not_allowed", "/apikeys/"),
+        ("api_key_expired", "/apikeys/"),
+        ("invalid_json", ""),
+    ],
+)
+def test_refusal_leads_to_the_page_that_fixes_it(
+    browser: Client, account: Account, code: str, link: str
+) -> None:
+    RefusalHour.objects.add(account_id=account.pk, key_id=None, hour=at(20), code=code, calls=1)
+    refused = page_text(browser).partition('id="refused"')[2]
+    button = '<a role="button" class="button-quiet" href="'
+    assert refused.count(button) == bool(link)
+    assert f"{button}{link}" in refused or not link
 
 
 def test_page_needs_no_more_than_12_queries(

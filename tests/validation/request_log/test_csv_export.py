@@ -80,7 +80,7 @@ def test_export_is_recorded_with_its_filters(
 ) -> None:
     export(browser, verdict="risky", key=key.public_id, address="0" * 32)
     entry = account.audit_entries.get(action="requests.exported")
-    assert entry.target == f"Verdict: risky, Key: {key.name}, Address: one address"
+    assert entry.target == f"Verdict: risky, Address: one address, Key: {key.name}"
 
 
 def test_invalid_filter_exports_nothing(browser: Client, account: Account) -> None:

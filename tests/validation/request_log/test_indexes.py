@@ -1,7 +1,7 @@
 """Every filter with an index uses it."""
 
 import re
-from datetime import timedelta
+from datetime import UTC, timedelta
 
 import pytest
 from django.db import connection
@@ -12,6 +12,7 @@ from accounts.models import Account
 from apikeys.models import ApiKey
 from runtime.database import pagination
 from validation.models import LogEntry
+from validation.request_log.histogram import count_requests
 from validation.request_log.search import LogQuery, log_page
 
 ROWS = 500
@@ -28,6 +29,7 @@ ROWS = 500
         (LogQuery(address_hash="0" * 32), "log_by_address"),
         (LogQuery(request_id="req_1"), "log_by_request"),
         (LogQuery(status=402), "log_of_refusals"),
+        (LogQuery(is_refused=True), "log_of_refusals"),
     ],
 )
 def test_page_uses_the_index_of_its_most_selective_filter(
@@ -49,6 +51,20 @@ def test_end_of_a_bounded_scan_is_found_without_reading_rows(
         log_page(account, LogQuery(verdict="unknown"))
     covering = "Index Only Scan" if connection.vendor == "postgresql" else "COVERING INDEX"
     assert covering in _plan(queries[0]["sql"])
+
+
+@pytest.mark.django_db
+def test_chart_counts_in_indexes_without_reading_rows(account: Account, key: ApiKey) -> None:
+    fill_log(account, key)
+    with CaptureQueriesContext(connection) as queries:
+        count_requests(account, LogQuery(), timezone.now(), UTC)
+    (query,) = queries
+    plan = _plan(query["sql"])
+    for index in ("log_by_account", "log_of_refusals", "log_by_rare_reason"):
+        assert index in plan
+    covering = "Index Only Scan" if connection.vendor == "postgresql" else "COVERING INDEX"
+    # The counts of all, of rows without a verdict, and of three verdicts. Refusals are rare.
+    assert plan.count(covering) >= 5
 
 
 def fill_log(account: Account, key: ApiKey) -> None:

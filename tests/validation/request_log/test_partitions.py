@@ -6,11 +6,12 @@ from typing import Any
 import pytest
 from django.db import connection  # noqa: F401 - in the condition below
 from django.utils import timezone
+from prometheus_client import REGISTRY
 
 from accounts.models import Account
 from tests.support.partitions import days, days_from_today, drop_days, partition_of
 from validation.models import LogEntry
-from validation.partitions import LOG
+from validation.partitions import LOG, measure
 from validation.request_log.retention import delete_old_log_entries
 
 pytestmark = [
@@ -58,6 +59,8 @@ def test_day_whose_rows_are_in_the_default_partition_stays_there(
     assert partition_of(entry) == LOG.default
     assert partition_of(add_entry(account, 0)) == LOG.default
     assert days(LOG) == {days_from_today(number) for number in range(1, 8)}
+    measure()
+    assert REGISTRY.get_sample_value("emailvalidation_default_partitions_used") == 1
 
 
 def test_days_that_ended_before_the_retention_are_dropped(

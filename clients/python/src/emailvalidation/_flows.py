@@ -120,7 +120,7 @@ def validate_batch(
 
 
 def describe_for_form(result: Result) -> SignUpCheck:
-    # What a mail server said about a mailbox is nobody's business but its owner's.
+    # Don't reveal to visitors whether a mailbox exists.
     # A response without a decision isn't a refusal.
     if result.accept_for_signup is False and result.evidence != "smtp":
         message = result.syntax_error.message if result.syntax_error else REFUSED

@@ -4,10 +4,11 @@ import re
 
 import pytest
 
-from validation.reports.charts import (
+from accounts.presenters.charts import (
     HEIGHT,
     SLOT,
     choose_labeled,
+    choose_peak,
     choose_ticks,
     draw_chart,
     format_ticks,
@@ -82,6 +83,45 @@ def test_no_bar_leaves_the_chart() -> None:
     for _, path in chart.layers:
         for _, bottom, height, _ in RECTANGLE.findall(path):
             assert -0.01 <= float(bottom) - float(height) <= float(bottom) <= HEIGHT
+
+
+@pytest.mark.parametrize(
+    ("totals", "peak"),
+    [
+        ([], 0),
+        ([9] * 6 + [40], 9),
+        ([9] * 6 + [36], 36),
+        ([9] * 5 + [40], 40),
+        ([0] * 20 + [9, 40], 40),
+        ([9] * 5 + [40, 40], 40),
+    ],
+)
+def test_scale_leaves_out_one_bar_that_would_flatten_six_others(
+    totals: list[float], peak: int
+) -> None:
+    assert choose_peak(totals) == peak
+
+
+def test_cut_bar_fills_the_chart_and_shows_its_value() -> None:
+    bars = [{**NO_CALLS, "risky": 8, "unknown": 2}] * 9 + [{**NO_CALLS, "risky": 30_000}]
+    chart = draw_chart(bars, [""] * 10, [""] * 10, {})
+    assert chart.ticks[0] == "10"
+    assert dict(chart.layers)["risky"].endswith("v-100h7v100z")
+    assert [(label.x, label.text) for label in chart.cuts] == [(95, "30,000")]
+    assert chart.break_mark.startswith("M90 ")
+
+
+def test_chart_without_an_outlier_has_no_mark() -> None:
+    chart = draw_chart([{**NO_CALLS, "risky": 8}] * 9, [""] * 9, [""] * 9, {})
+    assert (chart.cuts, chart.break_mark, chart.line) == ([], "", "")
+
+
+def test_previous_period_is_a_line_on_the_same_scale() -> None:
+    bars = [{**NO_CALLS, "risky": 5}] * 8
+    chart = draw_chart(bars, [""] * 8, [""] * 8, {}, previous=[10] * 7 + [90])
+    assert chart.ticks[0] == "10"
+    assert chart.line == "M5 0L15 0L25 0L35 0L45 0L55 0L65 0L75 0"
+    assert [label.text for label in chart.cuts] == ["90 previously"]
 
 
 def test_empty_chart_has_no_layers() -> None:
