@@ -7,6 +7,7 @@ from accounts.views import (
     notifications,
     profile,
     security,
+    sign_up,
     team,
     webhooks,
 )
@@ -25,6 +26,7 @@ urlpatterns = [
     path("account/closed/", security.show_closed, name="show-closed"),
     path("account/open/", profile.open_account, name="open-account"),
     path("account/switch/", profile.switch_account, name="switch-account"),
+    path("signup/correction/", sign_up.suggest_correction, name="suggest-correction"),
     path("security/", security.show_security, name="show-security"),
     path("security/required/", security.add_required_factor, name="add-required-factor"),
     path("team/", team.show_team, name="show-team"),

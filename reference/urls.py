@@ -4,6 +4,7 @@ from accounts.views.legal import show_legal_page
 from reference.docs.views import show_all_pages, show_llms_txt
 from reference.domains import show_domain
 from reference.landing import opt_out, views
+from reference.palette import search_dashboard
 from reference.search_engines import show_robots, show_sitemap
 from reference.status import show_status, show_status_feed
 
@@ -12,6 +13,7 @@ app_name = "reference"
 urlpatterns = [
     path("", views.show_landing, name="show-landing"),
     path("reference/try/", views.check_address, name="check-address"),
+    path("reference/search/", search_dashboard, name="search-dashboard"),
     path("reference/opt-out/", opt_out.ask_to_opt_out, name="ask-to-opt-out"),
     path("reference/opt-out/<str:token>/", opt_out.opt_out, name="opt-out"),
     path("domains/", show_domain, name="find-domain"),

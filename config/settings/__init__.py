@@ -280,6 +280,7 @@ INVOICE_PAYMENT_DETAILS = env.text("INVOICE_PAYMENT_DETAILS", "Example Bank, acc
 STRIPE_SECRET_KEY = env.text("STRIPE_SECRET_KEY")
 STRIPE_WEBHOOK_SECRET = env.text("STRIPE_WEBHOOK_SECRET")
 STRIPE_API_URL = env.web_address("STRIPE_API_URL", "https://api.stripe.com")
+STRIPE_CHECKOUT_URL = env.web_address("STRIPE_CHECKOUT_URL", "https://checkout.stripe.com")
 for name in env.missing("STRIPE_SECRET_KEY", "STRIPE_WEBHOOK_SECRET"):
     if STRIPE_SECRET_KEY or STRIPE_WEBHOOK_SECRET:
         env.report(name, "must be set: Stripe's two secrets go together.")

@@ -61,5 +61,8 @@ def _payment(*, by_invoice: bool, is_monthly: bool) -> str:
             "We'll email you an invoice to pay by bank transfer. "
             "We'll add your credits once payment arrives."
         )
-    card = "You pay by card on Stripe. We never see your card number."
+    card = (
+        "Next, you pay by card on Stripe and return here. We add your credits within seconds. "
+        "We never see your card number."
+    )
     return f"{card} Your plan renews each month until you change to Free." if is_monthly else card

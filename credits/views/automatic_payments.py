@@ -16,6 +16,7 @@ from credits.forms import ConfirmForm
 from credits.models import CARD_CONSENT, AutomaticTopUp, SavedCard
 from credits.payments import PaymentUnavailable, cards, open_card_page
 from credits.presenters.automatic_top_up import consequences_of_removal
+from credits.views.orders import allow_payment_page
 
 BILLING = "credits:show-billing"
 
@@ -34,12 +35,10 @@ def require_card_payments(view: View) -> View:
 
 @require_permission(TeamPermission.BUY, takes_post=True)
 @require_card_payments
+@allow_payment_page
 def save_card(request: AccountRequest) -> HttpResponse:
-    """Ask for consent, and link to Stripe, where the card is entered.
-
-    Browsers refuse to follow a form's redirect to another site (form-action).
-    """
-    account, page_url = request.account, ""
+    """Ask for consent, and redirect to Stripe, where the card is entered."""
+    account = request.account
     form = ConfirmForm(request.POST or None)
     if form.is_valid():
         try:
@@ -48,8 +47,9 @@ def save_card(request: AccountRequest) -> HttpResponse:
             messages.error(request, str(error))
         else:
             audit.record(account, request.user, "card.agreed", CARD_CONSENT, request.ip)
+            return redirect(page_url)
     card = SavedCard.objects.filter(account=account).first()
-    context = {"form": form, "card": card, "consent": CARD_CONSENT, "page_url": page_url}
+    context = {"form": form, "card": card, "consent": CARD_CONSENT}
     return render(request, "credits/save_card.html", context)
 
 

@@ -1,8 +1,11 @@
 """Order a pack or a plan: a quote, a form that carries its terms, and an order."""
 
+from urllib.parse import urlencode
+
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
 
 from accounts.permissions import require_permission
@@ -15,11 +18,16 @@ from credits.orders.buyers import last_buyer
 from credits.payments import PaymentUnavailable, sync_with_provider
 from credits.plans import changes, subscriptions, upcoming
 from credits.plans.offers import OrderRefused
-from credits.views.orders import redirect_to_payment
+from credits.views.orders import allow_payment_page, redirect_to_payment
 
 
 @require_permission(TeamPermission.BUY)
 def choose_pack(request: AccountRequest) -> HttpResponse:
+    """Show the packs, or redirect to the one that covers `credits`."""
+    credits = request.GET.get("credits", "")
+    if credits.isdecimal() and (pack := Pack.objects.covering(int(credits[:10]))):
+        query = urlencode({"next": request.GET.get("next", "")})
+        return redirect(f"{reverse('credits:order-pack', args=[pack.public_id])}?{query}")
     context = {
         "packs": Pack.objects.offered(),
         "wallet": request.account.wallet,
@@ -30,6 +38,7 @@ def choose_pack(request: AccountRequest) -> HttpResponse:
 
 
 @require_permission(TeamPermission.BUY, takes_post=True)
+@allow_payment_page
 def order_pack(request: AccountRequest, pack_id: str) -> HttpResponse:
     return _order(request, get_object_or_404(Pack.objects.offered(), public_id=pack_id))
 
@@ -50,6 +59,7 @@ def choose_plan(request: AccountRequest) -> HttpResponse:
 
 
 @require_permission(TeamPermission.BUY, takes_post=True)
+@allow_payment_page
 def order_plan(request: AccountRequest, plan_code: str) -> HttpResponse:
     return _order(request, get_object_or_404(Plan.objects.offered(), code=plan_code))
 

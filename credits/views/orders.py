@@ -1,9 +1,13 @@
+from collections.abc import Callable
 from contextlib import suppress
+from functools import wraps
 
+from django.conf import settings
 from django.contrib import messages
 from django.core.paginator import Paginator
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 
 from accounts.permissions import require_permission
 from accounts.request import AccountRequest
@@ -19,6 +23,19 @@ PAGE = "credits:show-orders"
 ORDERS_PER_PAGE = 25
 
 
+def allow_payment_page(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+    """Let the page's forms redirect to the payment page, which `form-action` prevents elsewhere."""
+
+    @wraps(view)
+    def allowed(request: AccountRequest, *args: object, **kwargs: object) -> HttpResponse:
+        response = view(request, *args, **kwargs)
+        if settings.STRIPE_SECRET_KEY:
+            response._csp_update = {"form-action": settings.STRIPE_CHECKOUT_URL}  # type: ignore[attr-defined]
+        return response
+
+    return allowed
+
+
 @require_permission(TeamPermission.BUY)
 def show_orders(request: AccountRequest) -> HttpResponse:
     pages = Paginator(request.account.orders.all(), ORDERS_PER_PAGE)
@@ -27,6 +44,7 @@ def show_orders(request: AccountRequest) -> HttpResponse:
 
 
 @require_permission(TeamPermission.BUY)
+@allow_payment_page
 def show_order(request: AccountRequest, order_id: str) -> HttpResponse:
     """The provider redirects here, but only its event confirms payment."""
     order = _get_order(request, order_id)
@@ -85,13 +103,15 @@ def cancel_order(request: AccountRequest, order_id: str) -> HttpResponse:
 
 
 def redirect_to_payment(request: AccountRequest, order: Order) -> HttpResponse:
-    """Prepare the payment page, to which the order's page links."""
+    """Redirect to the payment page, or to the order's page if there is nothing to pay there."""
+    order_page = reverse("credits:show-order", args=[order.public_id])
     try:
         if order.is_pending:
             get_payment_method(order).begin(order)
     except PaymentUnavailable as error:
         messages.error(request, str(error))
-    return redirect("credits:show-order", order_id=order.public_id)
+        return redirect(order_page)
+    return redirect((order.is_pending and order.provider_url) or order_page)
 
 
 def _get_order(request: AccountRequest, order_id: str) -> Order:

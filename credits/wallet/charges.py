@@ -70,7 +70,8 @@ def insufficient_credits(wallet: Wallet, *, required: int) -> InsufficientCredit
         details={
             "required": required,
             "balance": wallet.balance,
-            "top_up_url": f"{settings.BASE_URL}{_path('credits:choose-pack')}",
+            "top_up_url": f"{settings.BASE_URL}{_path('credits:choose-pack')}"
+            f"?credits={max(required - wallet.balance, 1)}",
             "upgrade_url": f"{settings.BASE_URL}{_path('credits:choose-plan')}",
         },
     )

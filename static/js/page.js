@@ -95,17 +95,34 @@ for (const element of document.querySelectorAll("[data-poll]")) {
   poll();
 }
 
-// Buttons that fill in a field and move the focus to the password. Hidden without JavaScript.
-for (const button of document.querySelectorAll("button[data-fill]")) {
-  button.hidden = false;
-  button.addEventListener("click", () => {
+// Buttons that fill in a field and move the focus to the password.
+document.addEventListener("click", (event) => {
+  const button = event.target.closest("button[data-fill]");
+  if (button) {
     const field = document.getElementById(button.dataset.fill);
     field.value = button.dataset.text;
     field.removeAttribute("aria-invalid");
     field.parentElement.querySelector(".errorlist")?.remove();
-    button.form.querySelector("input[type=password]").focus();
+    field.form.querySelector("[autocomplete$=password]").focus();
+    button.closest("[role=status]")?.replaceChildren();
     button.remove();
-  });
+  }
+});
+
+// Buttons that show a password. Hidden without JavaScript.
+for (const button of document.querySelectorAll("button[data-reveal]")) {
+  const field = document.getElementById(button.dataset.reveal);
+  const reveal = (isShown) => {
+    field.type = isShown ? "text" : "password";
+    button.setAttribute("aria-pressed", String(isShown));
+  };
+  // Browsers must neither send it to a spelling service nor correct it.
+  field.spellcheck = false;
+  field.autocapitalize = "none";
+  button.hidden = false;
+  button.addEventListener("click", () => reveal(field.type === "password"));
+  // Sent as a text, it would be offered in other fields.
+  field.form.addEventListener("submit", () => reveal(false));
 }
 
 // Buttons that print the page. Hidden without JavaScript.

@@ -97,9 +97,20 @@
     }
   });
 
+  const readSetting = (name) => {
+    try {
+      return localStorage.getItem(name);
+    } catch {
+      // The browser blocks it.
+      return null;
+    }
+  };
+
   document.addEventListener("keydown", (event) => {
     const isTyping = event.target.closest("input, textarea, select, [contenteditable]");
-    if (event.key === "/" && !isTyping && !event.ctrlKey && !event.metaKey && !event.altKey) {
+    // Turned off in the dashboard's list of shortcuts.
+    const isOff = readSetting("shortcuts") === "off";
+    if (event.key === "/" && !isOff && !isTyping && !event.ctrlKey && !event.metaKey && !event.altKey) {
       event.preventDefault();
       input.focus();
       input.select();

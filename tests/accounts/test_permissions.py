@@ -52,6 +52,7 @@ PUBLIC = {
     "accounts:show-privacy",
     "accounts:show-data-processing",
     "accounts:accept-invitation",
+    "accounts:suggest-correction",
     "credits:receive-stripe-event",
 }
 WITHOUT_ACCOUNT = {

@@ -258,10 +258,10 @@ def test_links_in_a_402_lead_through_sign_in_to_their_pages(
 ) -> None:
     use_credits(account, 100)
     details = caller.validate("x").json()["error"]["details"]
-    for name, heading in (("top_up_url", "Buy credits"), ("upgrade_url", "Plans")):
+    for name, heading in (("top_up_url", "1,000 credits"), ("upgrade_url", "Plans")):
         browser = Client()
         path = details[name].removeprefix("http://127.0.0.1:8000")
         sign_in = browser.get(path).headers["Location"]
-        assert sign_in == f"/accounts/login/?next={path}"
+        assert sign_in == f"/accounts/login/?next={quote_url(path)}"
         form = {"login": owner.email, "password": "correct horse battery"}
         assert f"<h1>{heading}</h1>" in text(browser.post(sign_in, form, follow=True))

@@ -32,13 +32,18 @@ def order_pack(page: Page, credits: str = "1,000") -> str:
 
 
 def place_order(page: Page) -> str:
-    page.get_by_label("Name or company").fill("The Shop Ltd")
-    page.get_by_label("Country").select_option("US")
+    """Place an order that is paid by invoice."""
+    fill_order(page)
     page.locator("main form button").click()
     expect(page.get_by_role("heading", name="Details")).to_be_visible()
     match = re.search(r"/orders/(ord_\w+)/", page.url)
     assert match, page.url
     return match[1]
+
+
+def fill_order(page: Page) -> None:
+    page.get_by_label("Name or company").fill("The Shop Ltd")
+    page.get_by_label("Country").select_option("US")
 
 
 def open_as_staff(windows: Windows, site: Product) -> Page:

@@ -8,10 +8,10 @@ from playwright.sync_api import Browser, Page, expect
 from tests.journeys.findings import assert_no_findings
 from tests.journeys.newcomers import Newcomer, Newcomers
 from tests.journeys.purchases import (
+    fill_order,
     make_customer,
     mark_paid,
     open_as_staff,
-    order_pack,
     place_order,
 )
 from tests.journeys.sign_in import assert_heading, sign_in
@@ -45,8 +45,9 @@ def test_a_402_leads_to_a_pack_by_invoice_and_back_to_200(
     page.get_by_label("Email", exact=True).fill(customer.email)
     page.get_by_label("Password").fill(customer.password)
     page.get_by_role("button", name="Sign in", exact=True).click()
-    assert_heading(page, "Buy credits")
-    order_id = order_pack(page)
+    # The smallest pack covers the call.
+    assert_heading(page, "1,000 credits")
+    order_id = place_order(page)
     expect(page.get_by_text("Please transfer it by")).to_be_visible()
     assert caller.validate("no address").status == 402
 
@@ -103,18 +104,28 @@ def card_windows(browser: Browser, shop: Product) -> Iterator[Windows]:
         yield windows
 
 
-def test_a_pack_is_paid_by_card(card_windows: Windows, shop: Product) -> None:
+def test_a_pack_is_paid_by_card(card_windows: Windows, shop: Product, stripe: FakeStripe) -> None:
     customer = make_customer(shop, "card@shop.example", credits=0)
     page = card_windows.open()
     sign_in(page, customer.email, customer.password)
     assert_heading(page, "Overview")
-    order_pack(page)
+    page.goto("/credits/packs/?credits=400&next=/lists/")
+    assert_heading(page, "1,000 credits")
+    expect(page.get_by_text("Next, you pay by card on Stripe and return here.")).to_be_visible()
     assert_no_findings(page)
-    page.get_by_role("button", name="Pay $5.00 by card").click()
+    fill_order(page)
+    page.get_by_role("button", name="Continue to payment").click()
+    # The next page is the provider's, although `form-action` is its origin only here.
+    page.wait_for_url(f"{stripe.url}/pay/*")
     page.get_by_role("link", name="Not now").click()
     expect(page.get_by_text("Unpaid")).to_be_visible()
+    assert_no_findings(page)
     page.get_by_role("button", name="Pay $5.00 by card").click()
+    page.wait_for_url(f"{stripe.url}/pay/*")
     page.get_by_role("button", name="Pay now").click()
+    page.get_by_role("button", name="Continue where you left off").click()
+    assert_heading(page, "Lists")
+    page.go_back()
     expect(page.get_by_text("1,000 credits were added to your balance.")).to_be_visible()
     assert HttpCaller(shop, customer.secret).validate("no address").status == 200
 
@@ -133,8 +144,9 @@ def test_a_plan_and_its_upgrade_are_paid_by_card(
     ):
         page.goto("/credits/plans/")
         page.get_by_role("button", name=button).click()
-        place_order(page)
-        page.get_by_role("button", name=f"Pay {price} by card").click()
+        fill_order(page)
+        expect(page.locator(".sums-total")).to_contain_text(price)
+        page.get_by_role("button", name="Continue to payment").click()
         page.get_by_role("button", name="Pay now").click()
         expect(page.get_by_text("credits were added to your balance.")).to_be_visible()
         assert caller.validate("no address").headers["X-RateLimit-Limit"] == limit
@@ -151,8 +163,7 @@ def test_automatic_top_up_buys_a_pack_with_the_saved_card(
     assert_heading(page, "Overview")
     page.goto("/credits/card/")
     expect(page.get_by_text("You agree that we save this card at Stripe")).to_be_visible()
-    page.get_by_role("button", name="Agree and continue").click()
-    page.get_by_role("button", name="Enter card on Stripe").click()
+    page.get_by_role("button", name="Agree and continue to Stripe").click()
     page.get_by_role("button", name="Pay now").click()
     expect(page.get_by_text("Visa ending in 4242")).to_be_visible()
     page.get_by_role("button", name="Set up").click()

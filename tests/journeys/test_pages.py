@@ -107,6 +107,7 @@ MEMBER_PAGES = [
     "/credits/orders/",
     "/credits/orders/{order}/",
     "/credits/orders/{order}/invoice/",
+    "/reference/search/?q=list",
     "/no-such-page/",
 ]
 SCRIPTS = "**/*.js"

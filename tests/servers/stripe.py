@@ -61,6 +61,7 @@ class FakeStripe(FakeCards):
             "STRIPE_SECRET_KEY": SECRET_KEY,
             "STRIPE_WEBHOOK_SECRET": WEBHOOK_SECRET,
             "STRIPE_API_URL": self.url,
+            "STRIPE_CHECKOUT_URL": self.url,
         }
 
     def new_id(self, prefix: str) -> str:

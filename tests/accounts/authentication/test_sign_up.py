@@ -110,6 +110,25 @@ def test_mistyped_address_gets_a_suggestion_and_is_accepted_when_it_is_sent_agai
     assert User.objects.get().email == "jane@gmial.com"
 
 
+@pytest.mark.parametrize(
+    ("email", "correction"),
+    [
+        ("jane@gmial.com", "jane@gmail.com"),
+        ("jane@gmail,com", "jane@gmail.com"),
+        ("jane@gmail.com", ""),
+        ("jane@shop.example", ""),
+        ("", ""),
+        ("x" * 5_000 + "@gmial.com", ""),
+    ],
+)
+def test_correction_is_suggested_before_the_form_is_sent(
+    client: Client, email: str, correction: str
+) -> None:
+    note = client.post("/accounts/signup/correction/", {"email": email}).content.decode()
+    assert (f'data-text="{correction}"' in note) == bool(correction)
+    assert bool(note.strip()) == bool(correction)
+
+
 def test_second_mistyped_address_gets_a_suggestion_too(client: Client) -> None:
     data = {"email": "jane@yaho.com", "password1": PASSWORD, "typed_email": "jane@gmial.com"}
     assert b"Did you mean jane@yahoo.com?" in client.post(SIGN_UP, data).content

@@ -29,7 +29,7 @@ def running() -> Iterator[FakeStripe]:
 def stripe(running: FakeStripe, settings: Settings) -> Iterator[FakeStripe]:
     settings.STRIPE_SECRET_KEY = SECRET_KEY
     settings.STRIPE_WEBHOOK_SECRET = WEBHOOK_SECRET
-    settings.STRIPE_API_URL = running.url
+    settings.STRIPE_API_URL = settings.STRIPE_CHECKOUT_URL = running.url
     running.cancelled.clear()
     running.expired.clear()
     running.refunds.clear()
