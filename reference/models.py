@@ -5,9 +5,8 @@ from django.db.models import F, Q
 from django.utils import timezone
 
 
+# From the best to the worst.
 class Impact(models.TextChoices):
-    """From the best to the worst."""
-
     OPERATIONAL = "operational"
     MAINTENANCE = "maintenance", "Planned maintenance"
     DEGRADED = "degraded"

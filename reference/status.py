@@ -16,11 +16,12 @@ from django.utils.feedgenerator import Atom1Feed
 from django.views.decorators.http import require_safe
 
 from accounts.webhooks import metrics as webhooks
-from apikeys.rest.responses import json_response
 from lists.models import AddressList
 from reference.models import Impact, Incident
 from runtime.dates import midnight
 from runtime.hooks import Hook
+from runtime.http.public_pages import public_page
+from runtime.json_text import render_json
 from validation.probes import metrics as probes
 
 # In seconds, as in deploy/prometheus/alerts.yaml.
@@ -37,6 +38,7 @@ service_health = Hook[CheckHealth]("SERVICE_HEALTH")
 
 
 @login_not_required
+@public_page
 @require_safe
 def show_status(request: HttpRequest, *, is_json: bool = False) -> HttpResponse:
     measured = measure_components()
@@ -51,11 +53,15 @@ def show_status(request: HttpRequest, *, is_json: bool = False) -> HttpResponse:
         {
             **model_to_dict(incident, ("title", "impact", "started_at", "ended_at")),
             "components": list(incident.components),
-            "updates": list(incident.updates.values("at", "state", "text")),
+            "updates": [
+                {"at": update.at, "state": update.state, "text": update.text}
+                for update in incident.updates.all()
+            ],
         }
         for incident in incidents
     ]
-    return json_response({"state": state, "components": components, "incidents": documents})
+    document = {"state": state, "components": components, "incidents": documents}
+    return HttpResponse(render_json(document), content_type="application/json")
 
 
 @login_not_required
@@ -76,8 +82,8 @@ def show_status_feed(request: HttpRequest) -> HttpResponse:
 def measure_components() -> dict[str, str]:
     (check_health,) = service_health
     health = check_health()
-    checks = ["mailbox_checks"] if settings.PROBE_MAILBOX_CHECKS else []
-    components = ["api", "lists", "dashboard", "webhooks", *checks]
+    if_on = ["mailbox_checks"] if settings.PROBE_MAILBOX_CHECKS else []
+    components = ["api", "lists", "dashboard", "webhooks", *if_on]
     if health["status"] == "unavailable":
         return dict.fromkeys(components, Impact.OUTAGE)
     is_late = {
@@ -101,8 +107,7 @@ def find_incidents() -> list[Incident]:
 def describe_components(
     measured: dict[str, str], incidents: list[Incident]
 ) -> list[dict[str, Any]]:
-    now = timezone.now()
-    until = now + timedelta.resolution
+    now, until = timezone.now(), timezone.now() + timedelta.resolution
     names = {field.name: field.verbose_name for field in Incident._meta.fields}
     days = [midnight(now.date()) - ago * DAY for ago in reversed(range(DAYS))]
 

@@ -165,6 +165,18 @@ def test_json_has_incidents_with_their_updates() -> None:
     ]
 
 
+def test_page_and_json_take_as_many_queries_for_several_incidents() -> None:
+    counts = []
+    for _ in range(2):
+        publish().updates.create(text="We look into it.")
+        for path in ("/status/", "/status.json", "/status.atom"):
+            with CaptureQueriesContext(connection) as queries:
+                Client().get(path)
+            counts.append(len(queries))
+    assert counts[:3] == counts[3:]
+    assert max(counts) <= 5
+
+
 def test_feed_has_an_entry_per_incident_that_changes_with_each_update() -> None:
     incident = publish()
     incident.updates.create(text="We <b>look</b> into it.", at=NOON)
