@@ -279,6 +279,7 @@ UNAUDITED_PAGES = {
     "validation:find-request": "a search, sent by POST because it can contain an address",
     "validation:confirm-erasure": "shows what an erasure would delete",
     "reference:check-address": "a visitor's check, which is recorded nowhere",
+    "accounts:suggest-correction": "a sign-up form's address, which is recorded nowhere",
     "reference:ask-to-opt-out": "emails a link to a domain's postmaster, who has no account",
     "reference:opt-out": "adds a domain, whose row says that its postmaster did it",
     "validation:try-address": "a validation, recorded in the request log and in usage",
