@@ -129,6 +129,12 @@ def test_waiting_asks_once_a_second_and_ends_in_time(
     assert len(upstream.requests) < 5
 
 
+def test_long_poll_ends_before_its_try(upstream: ScriptedUpstream, client: Client) -> None:
+    upstream.response = respond(b'{"id":"lst_1","state":"completed"}')
+    client.lists.wait("lst_1", until="completed", timeout=60)
+    assert b"?wait=14 " in upstream.requests[0]
+
+
 @pytest.mark.parametrize(
     "url",
     [

@@ -175,7 +175,8 @@ class Lists:
         list_id = _id(address_list)
         deadline = Deadline(math.inf if timeout is None else timeout)
         while True:
-            wait = int(min(_MAX_WAIT, max(0, deadline.left)))
+            # One try gets a third of the time, and must be longer than the wait.
+            wait = int(min(_MAX_WAIT, max(0, deadline.left) / 4))
             # The last look has a second, also when the time is over.
             most = min(4.0 * wait + 30, max(1.0, deadline.left))
             current = self.get(list_id, wait=wait, timeout=most)
