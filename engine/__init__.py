@@ -38,6 +38,12 @@ from engine.syntax.errors import SYNTAX_MESSAGES
 from engine.syntax.parsing import AddressParts, SyntaxProblem, parse_address, to_unicode
 from engine.verdicts.decision import DomainInfo
 from engine.verdicts.finding import CHECKS, PENDING_SECONDS, Finding
-from engine.verdicts.reason_texts import MEANINGS, Meaning, explain_result, reasons_by_verdict
-from engine.verdicts.reasons import REASONS, VERDICT_BY_REASON, Verdict
+from engine.verdicts.reasons import (
+    MEANINGS,
+    REASONS,
+    VERDICT_BY_REASON,
+    Meaning,
+    Verdict,
+    explain_result,
+)
 from engine.verdicts.score import MAX_SCORES, MIN_SCORES, WEIGHTS

@@ -1,41 +1,14 @@
 import re
+import tomllib
 import unicodedata
 from collections.abc import Callable
+from pathlib import Path
 
 # Decoders write it for bytes that are no text.
 REPLACEMENT_CHARACTER = "\ufffd"
-SYNTAX_MESSAGES = {
-    "too_long": "An address has at most 254 characters.",
-    "outer_space": "There is a space before or after the address.",
-    "control_character": "The address contains an invisible character.",
-    "replacement_character": "The address contains U+FFFD, the sign for a letter that was lost.",
-    "no_at_sign": "An address needs an @ between the mailbox and the domain.",
-    "display_name": "Remove the name or angle brackets around the address.",
-    "quoted_local_part": "The part before the @ is in quotation marks, which no provider uses.",
-    "several_at_signs": "An address has only one @.",
-    "comment": "Remove the comment in parentheses.",
-    "empty_local_part": "There is nothing before the @.",
-    "empty_domain": "There is nothing after the @.",
-    "domain_literal": "There is an IP address in brackets after the @. Use a domain name.",
-    "ip_address": "There is an IP address after the @. Use a domain name.",
-    "space": "There is a space inside the address.",
-    "local_part_starts_with_dot": "The part before the @ cannot begin with a period.",
-    "local_part_ends_with_dot": "The part before the @ cannot end with a period.",
-    "double_dot": "There are two periods in a row.",
-    "local_part_character": "The part before the @ contains a character that is not allowed there.",
-    "local_part_too_long": "The part before the @ has more than 64 characters.",
-    "comma_in_domain": "There is a comma after the @ instead of a period.",
-    "domain_starts_with_dot": "The domain cannot begin with a period.",
-    "domain_ends_with_dot": "The domain cannot end with a period.",
-    "domain_character": "The domain contains a character that is not allowed in domain names.",
-    "domain_hyphen": "The domain has a hyphen where hyphens are not allowed.",
-    "label_too_long": "A part of the domain between two periods has more than 63 characters.",
-    "no_top_level_name": "The domain has no ending, such as .com.",
-    "numeric_top_level_name": "The domain ends in a number. No domain does.",
-    "domain_emoji": "The domain contains an emoji, which domain names for email can't have.",
-    "invalid_international_domain": "The domain is not a valid international domain name.",
-    "invalid_address": "This is not a valid email address.",
-}
+SYNTAX_MESSAGES: dict[str, str] = tomllib.loads(
+    Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")
+)
 _LOCAL_PART = re.compile(r'[^\x00-\x20()<>@,;:\\"\[\]\x7f]*')
 _DOMAIN = re.compile(r"(?:[a-zA-Z0-9.-]|[^\x00-\x7f])*")
 _ANGLE_BRACKETS = re.compile(r"[^<]*<[^<>]*>\s*", re.DOTALL)

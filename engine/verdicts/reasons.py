@@ -1,4 +1,7 @@
+import tomllib
 from enum import StrEnum
+from pathlib import Path
+from typing import NamedTuple
 
 
 class Verdict(StrEnum):
@@ -8,44 +11,26 @@ class Verdict(StrEnum):
     UNKNOWN = "unknown"
 
 
-REASONS: dict[Verdict, tuple[str, ...]] = {
-    Verdict.UNDELIVERABLE: (
-        "invalid_syntax",
-        "reserved_domain",
-        "domain_not_found",
-        "null_mx",
-        "no_mail_server",
-        "unroutable_mail_server",
-        "impossible_mailbox",
-        "mailbox_not_found",
-        "mailbox_disabled",
-    ),
-    Verdict.RISKY: (
-        "disposable",
-        "parked",
-        "accept_all",
-        "mailbox_full",
-        "unlikely_mailbox",
-        "possible_typo",
-        "mixed_script",
-        "role_account",
-        "no_reply",
-        "smtputf8_required",
-        "no_mx_record",
-    ),
-    Verdict.UNKNOWN: (
-        "dns_timeout",
-        "dns_failure",
-        "smtp_unreachable",
-        "smtp_timeout",
-        "greylisted",
-        "server_temporary_error",
-        "server_refused_us",
-        "check_failed",
-    ),
-    Verdict.DELIVERABLE: ("mailbox_accepted", "domain_accepts_mail"),
+class Meaning(NamedTuple):
+    means: str
+    do: str
+    reserved: bool = False
+
+
+_TABLE = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+REASONS = {
+    Verdict(verdict): {reason: Meaning(**texts) for reason, texts in reasons.items()}
+    for verdict, reasons in _TABLE.items()
 }
-VERDICT_BY_REASON: dict[str, Verdict] = {
-    reason: verdict for verdict, reasons in REASONS.items() for reason in reasons
-}
+MEANINGS = {reason: meaning for reasons in REASONS.values() for reason, meaning in reasons.items()}
+VERDICT_BY_REASON = {reason: verdict for verdict, reasons in REASONS.items() for reason in reasons}
 PRECEDENCE = tuple(VERDICT_BY_REASON)
+
+
+def explain_result(reason: str, did_you_mean: str | None) -> Meaning:
+    """Return what the reason means for an address: for a typo, name the suggested domain."""
+    meaning = MEANINGS[reason]
+    if reason == "possible_typo" and did_you_mean:
+        domain = did_you_mean.rpartition("@")[2]
+        return meaning._replace(means=f"Looks like a typo of {domain}.")
+    return meaning

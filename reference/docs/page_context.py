@@ -28,11 +28,11 @@ from engine import (
     MAX_SCORES,
     MIN_SCORES,
     PROVIDERS,
+    REASONS,
     SYNTAX_MESSAGES,
     VERDICT_BY_REASON,
     WEIGHTS,
     Verdict,
-    reasons_by_verdict,
 )
 from lists.files.rows import MAX_COLUMNS
 from lists.results.download_slots import MAX_DOWNLOADS
@@ -158,7 +158,7 @@ def _facts() -> dict[str, object]:
         "providers": ", ".join(provider.code for provider in PROVIDERS if not provider.is_gateway),
         "states": LIST_STATES.items(),
         "limits": list_limits,
-        "verdicts": reasons_by_verdict,
+        "reasons": REASONS.items(),
         "best": [(verdict, evidence, best) for (verdict, evidence), best in MAX_SCORES.items()],
         "weights": WEIGHTS.items(),
         "lowest": MIN_SCORES.items(),

@@ -5,7 +5,7 @@ import sys
 
 from engine.domain_data import DATA_FOLDER, read_data_file
 from engine.syntax.errors import SYNTAX_MESSAGES
-from engine.verdicts.reason_texts import reasons_by_verdict
+from engine.verdicts.reasons import REASONS
 from engine.verdicts.score import MAX_SCORES, MIN_SCORES, WEIGHTS
 from tests.bench.table import markdown, write_between_markers
 from tests.servers.product import ROOT
@@ -31,9 +31,9 @@ def render_tables() -> dict[str, str]:
 
 def _reasons() -> list[list[str]]:
     return [
-        [verdict, f"`{code}`{'' if is_used else ' *reserved*'}", meaning.means, meaning.do]
-        for verdict, reasons in reasons_by_verdict()
-        for code, meaning, is_used in reasons
+        [verdict, f"`{code}`{' *reserved*' if meaning.reserved else ''}", meaning.means, meaning.do]
+        for verdict, reasons in REASONS.items()
+        for code, meaning in reasons.items()
     ]
 
 

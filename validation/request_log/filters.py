@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from accounts.models import Account
 from apikeys.errors import REFUSALS
-from engine import REASONS, AddressParts, Verdict, parse_address
+from engine import MEANINGS, AddressParts, Verdict, parse_address
 from validation.ids import BATCH_ID
 from validation.key_filter import ORDER_ERROR, KeyFilter
 from validation.request_log.search import LogQuery
@@ -34,7 +34,7 @@ class LogFilter(KeyFilter):
     # The request log has no 401, 429 or 503.
     CODES = [code for code, refusal in REFUSALS.items() if refusal.status not in {401, 429, 503}]
     STATUSES = [REFUSED, *map(str, sorted({200, *(REFUSALS[code].status for code in CODES)}))]
-    ALL_REASONS = [*(reason for reasons in REASONS.values() for reason in reasons), *CODES]
+    ALL_REASONS = [*MEANINGS, *CODES]
     verdict = forms.ChoiceField(choices=[(v.value, v) for v in Verdict], required=False)
     reason = forms.ChoiceField(choices=[(reason, reason) for reason in ALL_REASONS], required=False)
     status = forms.ChoiceField(choices=[(status, status) for status in STATUSES], required=False)

@@ -66,7 +66,7 @@ def count_requests(account: Account, query: LogQuery, now: datetime, zone: tzinf
 
 def _count_all(account: Account, bars: Sequence[Bar]) -> list[Counter[str]]:
     """Count in indexes without reading a row: a million requests take less than 0.1 s."""
-    groups: list[Sequence[str]] = [("",), *(REASONS[verdict] for verdict in INDEXED)]
+    groups: list[Sequence[str]] = [("",), *(tuple(REASONS[verdict]) for verdict in INDEXED)]
     conditions: list[tuple[str, Sequence[str]]] = [("", ()), ("AND NOT status = 200", ())]
     for reasons in groups:
         places = ", ".join(["%s"] * len(reasons))
