@@ -20,8 +20,8 @@ REFUSED, OTHER = "refused", "other"
 OUTCOMES = (*(verdict.value for verdict in Verdict), REFUSED, OTHER)
 MAX_BARS = 62
 READ_LIMIT = 5_000
-# In minutes, up to 28 days.
-STEPS = (1, 2, 5, 10, 15, 30, 60, 120, 180, 360, 720, 1440, 2880, 10_080, 40_320)
+# In minutes, up to 84 days: requests are kept for ten years at most.
+STEPS = (1, 2, 5, 10, 15, 30, 60, 120, 180, 360, 720, 1440, 2880, 10_080, 40_320, 120_960)
 # The verdicts whose reasons all have an index.
 INDEXED = (Verdict.RISKY, Verdict.UNDELIVERABLE, Verdict.UNKNOWN)
 

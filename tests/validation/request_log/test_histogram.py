@@ -29,6 +29,7 @@ MINUTE = timedelta(minutes=1)
         (timedelta(days=7), timedelta(hours=3)),
         (timedelta(days=30), timedelta(hours=12)),
         (timedelta(days=365), timedelta(days=7)),
+        (timedelta(days=3650), timedelta(days=84)),
     ],
 )
 def test_bars_are_at_most_62_and_cover_the_range(length: timedelta, step: timedelta) -> None:
