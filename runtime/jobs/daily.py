@@ -52,10 +52,11 @@ def run_daily() -> None:
             logger.exception("Daily job %s failed", path)
             failed.append(path)
             failures.labels(name).inc()
-        else:
-            logger.info("Daily job %s done", path)
         durations.labels(name).set(time.monotonic() - started)
         ran_at.labels(name).set_to_current_time()
+    logger.info(
+        "%s of %s daily jobs done", len(on_every_day.paths) - len(failed), len(on_every_day.paths)
+    )
     if failed:
         raise DailyJobsFailed(f"These daily jobs failed: {', '.join(failed)}")
 

@@ -5,14 +5,14 @@ import json
 import pytest
 
 from config.settings.secrets import SECRETS
-from tests.servers.production import ENVIRONMENT
+from tests.servers.production import ENVIRONMENT, OWN_HOST
 from tests.servers.programs import run_program
 
 pytestmark = pytest.mark.process
 
 
 def test_deploy_check_passes_with_all_settings() -> None:
-    ended = run_program("manage.py", "check", "--deploy", **ENVIRONMENT)
+    ended = run_program("manage.py", "check", "--deploy", **{**ENVIRONMENT, **OWN_HOST})
     assert (ended.returncode, ended.stdout, ended.stderr) == (
         0,
         "System check identified no issues (0 silenced).\n",
@@ -60,7 +60,7 @@ def test_missing_setting_is_logged_by_a_process() -> None:
         ("SECRET_KEY", "short"),
         ("SECRET_KEY", "a" * 60),
         ("SECRET_KEY", ENVIRONMENT["API_KEY_PEPPER"]),
-        ("BASE_URL", "http://validation.test"),
+        ("BASE_URL", "http://validation.example"),
         ("ALLOWED_HOSTS", "*"),
         ("ALLOWED_HOSTS", "other.example"),
         ("DATABASE_URL", "sqlite:///db.sqlite3"),
@@ -111,7 +111,7 @@ def test_production_enables_every_safeguard() -> None:
     expected = {
         "DEBUG": False,
         "SECURE_SSL_REDIRECT": True,
-        "SECURE_SSL_HOST": "validation.test",
+        "SECURE_SSL_HOST": "validation.example",
         "SECURE_HSTS_SECONDS": 63072000,
         "SESSION_COOKIE_NAME": "__Host-session",
         "SESSION_COOKIE_SECURE": True,

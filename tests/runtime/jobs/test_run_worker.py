@@ -42,10 +42,10 @@ def test_daily_jobs_run_once_for_all_workers() -> None:
     assert run_count() == 1
 
 
-def test_each_daily_job_that_is_done_is_logged(caplog: pytest.LogCaptureFixture) -> None:
+def test_end_of_the_daily_jobs_is_logged(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO)
     run_daily_if_due("one")
-    assert f"Daily job {HERE}.record_run done" in caplog.text
+    assert "1 of 1 daily jobs done" in caplog.text
 
 
 def test_daily_jobs_run_again_after_missed_days() -> None:
