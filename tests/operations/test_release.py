@@ -1,7 +1,7 @@
 """deploy/release upgrades and rolls back under load, and no call is refused.
 
-A parent process stands in for systemd (tests/servers/service_manager.py); gunicorn, the sockets,
-git and the script are real.
+A parent process takes the place of systemd (tests/servers/service_manager.py). gunicorn, the
+sockets, git and the script are real.
 """
 
 import time

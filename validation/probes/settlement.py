@@ -47,8 +47,7 @@ def start_probe(
     Raise ReplayExists if another request with the Idempotency-Key was first, and OutcomeUnknown if
     the check may have begun.
     """
-    caller, parts = validation.caller, validation.finding.parts
-    account = caller.account
+    caller, account = validation.caller, validation.caller.account
     hold = hold_credits(
         account=account,
         amount=MAILBOX_PRICE,
@@ -69,7 +68,7 @@ def start_probe(
         batch_id=batch_id,
         email=encrypt(validation.email),
         address_hash=address_hash(validation.email),
-        domain=parts.ascii_domain if parts else "",
+        domain=validation.finding.parts.ascii_domain if validation.finding.parts else "",
         organization=assessment.organization,
         egress=assessment.egress,
         created_at=validation.created_at,

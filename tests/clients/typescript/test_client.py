@@ -26,14 +26,14 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Product]:
 
 @pytest.mark.parametrize("name", ["odd-responses", "types"])
 def test_client_passes_its_tests_without_a_product(name: str) -> None:
-    run_tests(name)
+    assert_tests_pass(name)
 
 
 @pytest.mark.parametrize("name", ["client", "server", "webhooks"])
 def test_client_passes_its_tests_with_a_product(site: Product, name: str) -> None:
     with fault_proxy(site.url, rate=1, seed=1) as stuck:
         stuck.kinds = ("stuck",)
-        run_tests(
+        assert_tests_pass(
             name,
             SVC_API_KEY=make_key(site, f"{name}@typescript.example", 5_000),
             SVC_SLOW_KEY=make_key(site, f"slow-{name}@typescript.example", 70),
@@ -44,7 +44,7 @@ def test_client_passes_its_tests_with_a_product(site: Product, name: str) -> Non
         )
 
 
-def run_tests(name: str, **settings: str) -> None:
+def assert_tests_pass(name: str, **settings: str) -> None:
     process = subprocess.run(
         ["node", "--test", "--no-warnings", f"test/{name}.test.mjs"],
         cwd=build_client(),
