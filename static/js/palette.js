@@ -189,7 +189,10 @@
 
   document.addEventListener("keydown", (event) => {
     const isPlain = !event.ctrlKey && !event.metaKey && !event.altKey;
-    const isTyping = event.target.closest("input, textarea, select, [contenteditable], dialog");
+    // A field of a dialog that has just been closed may still have the focus.
+    const isTyping =
+      event.target.checkVisibility() &&
+      event.target.closest("input, textarea, select, [contenteditable], dialog");
     if (event.key.toLowerCase() === "k" && (isMac ? event.metaKey : event.ctrlKey) && !event.altKey) {
       event.preventDefault();
       palette.open ? palette.close() : open(palette);
