@@ -27,7 +27,7 @@ from tests.lists.results_factory import make_ready_list
 from tests.servers.dns import FakeDns
 from tests.servers.scripted_upstream import scripted_upstream
 from tools.domain_data import release as release_tool
-from validation.domain_data import DomainDataLoader, download_release
+from validation.domain_data.releases import DomainDataLoader, download_release
 from validation.models import StoredDataRelease
 
 pytestmark = pytest.mark.django_db
