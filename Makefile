@@ -96,7 +96,7 @@ style:
 
 lock: .venv/bin/uv ## pin the newest versions that pyproject.toml allows, with hashes
 	$(BIN)/uv pip compile -q -U --universal --generate-hashes --no-header --no-annotate pyproject.toml -o requirements.lock
-	$(BIN)/uv pip compile -q -U --universal --generate-hashes --no-header --no-annotate pyproject.toml --all-extras -c requirements.lock -o requirements-extras.lock
+	$(BIN)/uv pip compile -q -U --universal --generate-hashes --no-header --no-annotate pyproject.toml --all-extras -c requirements.lock -o deploy/requirements-extras.lock
 	$(BIN)/uv pip compile -q -U --universal --generate-hashes --no-header --no-annotate pyproject.toml --group dev -o requirements-dev.lock
 
 # A page takes the headless shell a third of the CPU time that it takes the whole of Chromium.
