@@ -61,7 +61,6 @@ def test_new_customer_makes_a_first_request(windows: Windows, site: Product) -> 
     assert json.loads(run_in_shell(lines))["verdict"] == "deliverable"
 
 
-@pytest.mark.main_path
 def test_first_request_appears_without_a_reload(windows: Windows, newcomer: Newcomer) -> None:
     """The page of the new key and the overview both show it; the overview then shows statistics."""
     page, overview = windows.open(newcomer), windows.open(newcomer)
@@ -140,7 +139,6 @@ def test_without_javascript_a_reload_does_not_show_the_key_again(
     assert secret not in page.content()
 
 
-@pytest.mark.main_path
 def test_key_is_rotated_and_the_old_key_revoked(page: Page, site: Product) -> None:
     old_caller = HttpCaller(site, create_key(page, "My server"))
     page.goto("/apikeys/")

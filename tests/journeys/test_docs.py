@@ -77,7 +77,6 @@ def test_page_is_copied_as_markdown(page: Page) -> None:
     assert copied == page.request.get("/docs/errors.md").text()
 
 
-@pytest.mark.main_path
 def test_without_javascript_all_languages_are_shown_and_the_menu_opens(windows: Windows) -> None:
     page = windows.open(java_script_enabled=False, width=NARROW)
     page.goto("/docs/")

@@ -16,7 +16,6 @@ def page(windows: Windows, newcomer: Newcomer) -> Page:
     return page
 
 
-@pytest.mark.main_path
 def test_example_is_filled_in_and_validated(page: Page) -> None:
     page.get_by_label("Address").fill("another address")
     page.get_by_role("button", name="undeliverable@sandbox.test").click()

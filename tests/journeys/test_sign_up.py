@@ -16,7 +16,6 @@ from tests.journeys.windows import Windows
 from tests.servers.product import Product
 
 
-@pytest.mark.main_path
 def test_new_customer_signs_up_and_signs_in_again(page: Page, site: Product) -> None:
     sign_up(page, site, "jane@newcomer.example")
     sign_out(page)
@@ -73,7 +72,6 @@ def app(shared_windows: Windows, newcomers: Newcomers) -> AuthenticatorApp:
     return set_up_authenticator_app(shared_windows.open(newcomer), newcomer.email)
 
 
-@pytest.mark.main_path
 def test_sign_in_requires_a_code_from_the_authenticator_app(
     page: Page, app: AuthenticatorApp
 ) -> None:
