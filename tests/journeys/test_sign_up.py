@@ -41,15 +41,6 @@ def test_a_mistyped_address_is_corrected_before_the_form_is_sent(page: Page) -> 
     assert_heading(page, "Confirm your email")
 
 
-def test_an_address_that_looks_mistyped_can_be_kept(page: Page) -> None:
-    page.goto("/accounts/signup/")
-    page.get_by_label("Email", exact=True).fill("jane.kept@gmial.com")
-    page.get_by_label("Password").fill(PASSWORD)
-    expect(page.get_by_role("status")).to_contain_text("Did you mean")
-    page.get_by_role("button", name="Create account").click()
-    assert_heading(page, "Confirm your email")
-
-
 def test_sign_up_works_while_no_suggestion_arrives(page: Page) -> None:
     page.route("**/signup/correction/", lambda route: None)
     fill_sign_up(page, "jane.waiting@shop.example")
