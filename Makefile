@@ -67,8 +67,8 @@ fuzz: .venv/.development ## run the product against random input, FUZZ_SECONDS (
 
 setup: .venv/.development ## create .venv with all development tools
 
-bench: .venv/.development ## measure metered calls, starts, batches, lists and sign-ins: tables of docs/performance.md
-	$(BIN)/python -m tests.bench api start batches pools lists sign-ins
+bench: .venv/.development ## measure metered calls, starts, batches, pools and lists: tables of docs/performance.md
+	$(BIN)/python -m tests.bench api start batches pools lists
 
 accuracy: .venv/.development ## measure the engine's accuracy with the files in DATA, for /docs/accuracy/
 	$(BIN)/python -m tests.accuracy $(DATA)
