@@ -222,17 +222,6 @@ def test_failed_download_is_no_failed_job(settings: Settings) -> None:
     assert not StoredDataRelease.objects.exists()
 
 
-def test_file_may_be_in_the_current_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    update(make_release(tmp_path).name)
-    assert StoredDataRelease.objects.exists()
-
-
-def test_missing_release_changes_nothing(tmp_path: Path) -> None:
-    with pytest.raises(CommandError, match="The domain data stay as they are"):
-        update(tmp_path / "missing")
-
-
 def test_tool_signs_the_data_of_a_checkout(
     tmp_path: Path, settings: Settings, capsys: pytest.CaptureFixture[str]
 ) -> None:
