@@ -9,17 +9,14 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import format_html
 
-from accounts.staff.panels import (
-    MAX_ROWS,
-    Cell,
-    Fact,
-    Link,
-    Panel,
+from accounts.models import Account
+from accounts.staff.links import (
+    account_admin_list_url,
     account_cell,
     admin_list_url,
     link_cell,
-    require_staff_permissions,
 )
+from accounts.staff.panels import MAX_ROWS, Cell, Fact, Link, Panel, require_staff_permissions
 from accounts.staff.read_only import BoundedPaginator, ReadOnlyAdmin
 from accounts.staff.request import StaffRequest
 from credits.staff.action_admin import FormData, StaffAction, StaffActionRefused, StaffActionsAdmin
@@ -127,22 +124,34 @@ def feedback_panel() -> Panel:
     return Panel(
         "Feedback",
         "No feedback is waiting for an answer.",
-        columns=("Feedback", "Account", "Domain", "Expected", "Sent"),
-        rows=[_row(feedback) for feedback in waiting[:MAX_ROWS]],
+        columns=("Domain", "Account", "Expected", "Sent"),
+        rows=[_row(feedback, account_cell(feedback.account)) for feedback in waiting[:MAX_ROWS]],
         facts=[
             Fact(reason, Cell(count, admin_list_url(Feedback, f"?reason={reason}")))
             for reason, count in counts[:MAX_ROWS]
         ],
+        is_work=True,
         note="Oldest first. The numbers count all feedback of 30 days by the result's reason.",
         more=Link("All open feedback", admin_list_url(Feedback, "?state__exact=open")),
     )
 
 
-def _row(feedback: Feedback) -> list[Cell]:
+@require_staff_permissions("validation.view_feedback", tab="Verdicts")
+def account_feedback_panel(account: Account) -> Panel:
+    newest = Feedback.objects.filter(account=account)[:MAX_ROWS]
+    return Panel(
+        "Feedback",
+        "No feedback yet.",
+        columns=("Domain", "State", "Expected", "Sent"),
+        rows=[_row(feedback, Cell(feedback.get_state_display())) for feedback in newest],
+        more=Link("All feedback", account_admin_list_url(Feedback, account)),
+    )
+
+
+def _row(feedback: Feedback, second: Cell) -> list[Cell]:
     return [
-        link_cell(feedback),
-        account_cell(feedback.account),
-        Cell(feedback.domain or None),
-        Cell(feedback.expected),
+        link_cell(feedback, feedback.domain or feedback.public_id),
+        second,
+        Cell(feedback.expected.replace("_", " ")),
         Cell(feedback.at),
     ]
