@@ -4,7 +4,7 @@ from django.utils import timezone
 
 from accounts.models import Account
 from accounts.staff.links import account_admin_list_url, link_cell
-from accounts.staff.panels import Cell, Fact, Link, Panel, require_staff_permissions
+from accounts.staff.panels import Cell, Fact, Link, Panel, Tone, require_staff_permissions
 from apikeys.models import ApiKey
 from credits.models.usage import Source
 from validation.models import LogEntry
@@ -19,6 +19,7 @@ from validation.reports.usage_stats import STACK_ORDER, UsageStats
 DAYS = 30
 NEWEST = 20
 _HEADS = ("Source", "Validations", "Credits", *(verdict.capitalize() for verdict in STACK_ORDER))
+_TONES: dict[str, Tone] = {"deliverable": "good", "risky": "warning", "undeliverable": "bad"}
 _LAST_DAYS = f"Last {DAYS} days (UTC), without sandbox requests and replayed responses."
 
 
@@ -94,7 +95,8 @@ def requests_panel(account: Account) -> Panel:
                 link_cell(entry.key, entry.key.name) if entry.key else Cell("Playground"),
                 Cell(str(entry.status)),
                 Cell(
-                    entry.refusal or ", ".join(filter(None, (entry.verdict, entry.reason))) or None
+                    entry.refusal or ", ".join(filter(None, (entry.verdict, entry.reason))) or None,
+                    tone=_TONES.get(entry.verdict, ""),
                 ),
                 Cell(entry.address or None),
                 Cell(entry.cost),
