@@ -22,7 +22,7 @@ admin.site.unregister(Account)
 
 @admin.register(Account)
 class CustomerAdmin(StaffActionsAdmin[Account], AccountAdmin):
-    list_display = ("name", "public_id", "state", "plan", "balance", "members", "created_at")
+    list_display = ("name", "public_id", "state", "plan", "balance", "created_at")
     list_filter = (*AccountAdmin.list_filter, "subscription__plan")
     list_select_related = ("wallet", "subscription__plan")
     staff_actions = ACCOUNT_ACTIONS

@@ -17,7 +17,6 @@ from lists.lifecycle import InvalidState, cancel_list
 from lists.models import AddressList
 from lists.models.states import ListState
 
-NEWEST = 20
 _COUNTED = ("Checked", "Deliverable", "Risky", "Undeliverable", "Unknown")
 _ADVICE = "Start list processes: `manage.py run_lists`. If they are running, see their log."
 
@@ -94,7 +93,7 @@ def account_lists_panel(account: Account) -> Panel:
                 Cell(each.created_at),
                 Cell(each.finished_at),
             ]
-            for each in newest[:NEWEST]
+            for each in newest[:MAX_ROWS]
         ],
         more=Link("All lists", account_admin_list_url(AddressList, account)),
     )

@@ -94,7 +94,7 @@ def test_staff_find_and_view_a_customer(staff: Page, shared_windows: Windows) ->
     staff.goto("/admin/accounts/account/")
     staff.locator("#result_list tbody a").first.click()
     tabs = staff.get_by_role("navigation", name="Account")
-    expect(tabs.locator("[aria-current]")).to_have_text("Settings")
+    expect(tabs.locator("[aria-current]")).to_have_text("Overview")
     assert not shared_windows.take_console_errors()
     for tab in tabs.get_by_role("link").all_text_contents():
         staff.set_viewport_size({"width": WIDE, "height": HEIGHT})

@@ -1,23 +1,18 @@
-from typing import TYPE_CHECKING, ClassVar, TypedDict
+from typing import ClassVar
 
 from django.contrib import admin
-from django.db.models import Count, QuerySet
+from django.contrib.admin.views.main import ChangeList
+from django.db.models import QuerySet
 from django.forms import ModelForm
 from django.http import HttpRequest
 
 from accounts import audit, services
 from accounts.models import Account
+from accounts.staff.links import account_link
 from accounts.staff.model_admins.form_diff import describe_changes
 from accounts.staff.own_accounts import exclude_own_accounts, own_account_refusal
 from accounts.staff.read_only import ReadOnlyAdmin
 from accounts.staff.request import StaffRequest, staff_request
-
-if TYPE_CHECKING:
-    from django_stubs_ext import WithAnnotations
-
-
-class MemberCount(TypedDict):
-    member_count: int
 
 
 class AccountStateFilter(admin.SimpleListFilter):
@@ -37,8 +32,13 @@ class AccountStateFilter(admin.SimpleListFilter):
         return queryset
 
 
+class AccountList(ChangeList):
+    def url_for_result(self, result: Account) -> str:
+        return account_link(result).url
+
+
 class AccountAdmin(admin.ModelAdmin[Account]):
-    list_display: tuple[str, ...] = ("name", "public_id", "state", "members", "created_at")
+    list_display: tuple[str, ...] = ("name", "public_id", "state", "created_at")
     list_filter: ClassVar[tuple[type[admin.ListFilter] | str, ...]] = (
         AccountStateFilter,
         "created_at",
@@ -52,8 +52,8 @@ class AccountAdmin(admin.ModelAdmin[Account]):
     # Suspending needs a reason: see credits/staff/actions.py.
     actions = ("lift_suspension", "reopen")
 
-    def get_queryset(self, request: HttpRequest) -> QuerySet[Account]:
-        return super().get_queryset(request).annotate(member_count=Count("memberships"))
+    def get_changelist(self, request: HttpRequest, **kwargs: object) -> type[ChangeList]:
+        return AccountList
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False
@@ -77,10 +77,6 @@ class AccountAdmin(admin.ModelAdmin[Account]):
 
     def has_suspend_permission(self, request: HttpRequest) -> bool:
         return request.user.has_perm("accounts.suspend_account")
-
-    @admin.display(ordering="member_count")
-    def members(self, account: "WithAnnotations[Account, MemberCount]") -> int:
-        return account.member_count
 
     @admin.action(description="Lift suspension", permissions=["suspend"])
     def lift_suspension(self, request: StaffRequest, accounts: QuerySet[Account]) -> None:
