@@ -11,7 +11,7 @@ from accounts.staff.links import admin_list_url, link_cell
 from accounts.staff.panels import MAX_ROWS, Cell, Link, Panel, require_staff_permissions
 from accounts.staff.read_only import ReadOnlyAdmin
 from accounts.staff.request import staff_request
-from validation import staff_domains
+from validation.domain_data import staff_domains
 from validation.models import NewMailHost
 
 _EXAMPLES = 5
