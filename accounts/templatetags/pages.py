@@ -12,6 +12,7 @@ from django.utils.timesince import timeuntil
 
 from accounts.audit.queries import suspension_reason
 from accounts.authentication.browsers import describe_browser
+from accounts.authentication.providers.connections import provider_names
 from accounts.authentication.second_factor.factors import has_second_factor
 from accounts.date_display import PATTERNS, DateFormat, current_zone, date_format, exact_time
 from accounts.names import format_for_email, quoted_name
@@ -24,6 +25,7 @@ register.filter("browser", describe_browser)
 register.filter(has_second_factor)
 register.filter(exact_time)
 register.simple_tag(suspension_reason)
+register.simple_tag(provider_names)
 
 ICONS = "vendor/lucide/icons.svg"
 

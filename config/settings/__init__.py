@@ -16,6 +16,7 @@ from config.settings.caches import cache_settings, redis_url
 from config.settings.content_security_policy import DIRECTIVES, PERMISSIONS_HEADER
 from config.settings.databases import database_settings, pgbouncer_settings
 from config.settings.environment import Environment, get_origin
+from config.settings.identity_providers import identity_providers
 from config.settings.mail import mail_settings
 from config.settings.openapi import openapi_settings
 from config.settings.production_checks import require_production_settings
@@ -78,6 +79,9 @@ INSTALLED_APPS = [
     "allauth",
     "allauth.account",
     "allauth.mfa",
+    "allauth.socialaccount",
+    "allauth.socialaccount.providers.github",
+    "allauth.socialaccount.providers.google",
     "allauth.usersessions",
     "config.apps.StaffAdminConfig",
     "django.contrib.auth",
@@ -156,6 +160,7 @@ RATELIMIT_USE_CACHE = "counters"
 # --- Sign-in --------------------------------------------------------------------------------------
 
 ACCOUNT_DEFAULT_HTTP_PROTOCOL = "https" if HTTPS else "http"
+SOCIALACCOUNT_PROVIDERS = identity_providers(env)
 MFA_TOTP_ISSUER = BASE_HOST
 MFA_WEBAUTHN_ALLOW_INSECURE_ORIGIN = not PRODUCTION
 # Browsers support no passkeys on IP addresses.

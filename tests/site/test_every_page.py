@@ -38,6 +38,8 @@ OPEN = {
     *("accounts/account/closed/", "accounts/inactive/", "accounts/invitations/<token:token>/"),
     *("accounts/login/", "accounts/signup/", "accounts/signup/correction/"),
     "accounts/2fa/webauthn/login/",
+    *("accounts/google/login/", "accounts/google/login/callback/", "accounts/signup/provider/"),
+    *("accounts/github/login/", "accounts/github/login/callback/"),
     *("accounts/logout/", "accounts/password/reset/", "accounts/password/reset/done/"),
     *("accounts/password/reset/key/done/", "accounts/confirm-email/", "accounts/2fa/authenticate/"),
     "accounts/^password/reset/key/(?P<uidb36>[0-9A-Za-z]+)-(?P<key>.+)/$",

@@ -1,6 +1,7 @@
 from typing import Any
 
 from allauth.mfa.models import Authenticator
+from allauth.socialaccount.models import SocialAccount
 from django.contrib.admin import RelatedFieldListFilter
 from django.contrib.auth.admin import UserAdmin as DjangoUserAdmin
 from django.core.exceptions import PermissionDenied
@@ -24,6 +25,15 @@ class MembershipInline(ReadOnlyInline):
     readonly_fields = fields
 
 
+class ConnectionInline(ReadOnlyInline):
+    """The providers at which the user signs in."""
+
+    model = SocialAccount
+    verbose_name_plural = "sign-in providers"
+    fields = ("provider", "uid", "date_joined", "last_login")
+    readonly_fields = fields
+
+
 class StaffGroupFilter(RelatedFieldListFilter):
     """Offer no choice “Empty”: nearly all users are in no group."""
 
@@ -41,7 +51,7 @@ class UserAdmin(DjangoUserAdmin[User]):
     list_filter = ("is_staff", "is_active", ("groups", StaffGroupFilter), "date_joined")
     search_fields = ("email", "name")
     ordering = ("-date_joined",)
-    inlines = (MembershipInline,)
+    inlines = (MembershipInline, ConnectionInline)
     readonly_fields = ("email", *DATES)
     fieldsets = (
         (None, {"fields": ("email", "name")}),
