@@ -3,6 +3,7 @@ from fnmatch import fnmatch
 from typing import Any
 
 from django import template
+from django.conf import settings
 from django.contrib.humanize.templatetags.humanize import naturaltime
 from django.template import defaultfilters
 from django.templatetags.static import static
@@ -26,6 +27,8 @@ register.filter(has_second_factor)
 register.filter(exact_time)
 register.simple_tag(suspension_reason)
 register.simple_tag(provider_names)
+register.simple_tag(lambda: settings.PRODUCT_NAME, name="product_name")
+register.simple_tag(lambda: settings.BRAND_MARK_URL, name="brand_mark")
 
 ICONS = "vendor/lucide/icons.svg"
 

@@ -12,6 +12,7 @@ import django_stubs_ext
 from config.hooks import *  # noqa: F403
 from config.server.pools import POOLS
 from config.settings.billing import currency, seller_country
+from config.settings.brand import brand_mark, brand_mark_url, product_name
 from config.settings.caches import cache_settings, redis_url
 from config.settings.content_security_policy import DIRECTIVES, PERMISSIONS_HEADER
 from config.settings.databases import database_settings, pgbouncer_settings
@@ -45,6 +46,10 @@ DATA_DIR = env.folder("DATA_DIR", BASE_DIR / "var", outside=BASE_DIR)
 ENVIRONMENT = env.choice("ENVIRONMENT", "local", ("local", "production"))
 PRODUCTION = ENVIRONMENT == "production"
 DEBUG = env.flag("DEBUG", False)
+
+PRODUCT_NAME = product_name(env)
+BRAND_MARK = brand_mark(env)
+BRAND_MARK_URL = brand_mark_url(BRAND_MARK)
 
 PORT = env.integer("PORT", 8000, minimum=1, maximum=65535)
 BASE_URL = env.web_address("BASE_URL", f"http://127.0.0.1:{PORT}")
@@ -175,7 +180,7 @@ EMAILS_ARE_FILES = not env.is_set("EMAIL_URL")
 globals().update(mail_settings(env, MAIL_DIR))  # EMAIL_BACKEND, EMAIL_HOST, EMAIL_PORT, …
 EMAIL_TIMEOUT = 10
 _MAIL_HOST = BASE_HOST if PRODUCTION else "example.com"
-DEFAULT_FROM_EMAIL = env.sender("DEFAULT_FROM_EMAIL", f"Email Validation <hello@{_MAIL_HOST}>")
+DEFAULT_FROM_EMAIL = env.sender("DEFAULT_FROM_EMAIL", f"{PRODUCT_NAME} <hello@{_MAIL_HOST}>")
 SERVER_EMAIL = DEFAULT_FROM_EMAIL
 SUPPORT_EMAIL = env.sender("SUPPORT_EMAIL", f"support@{_MAIL_HOST}", name_allowed=False)
 MAIL_RETENTION_DAYS = 30
@@ -226,7 +231,7 @@ PERMISSIONS_POLICY = PERMISSIONS_HEADER
 ANONYMOUS_REQUESTS_PER_MINUTE = env.integer(
     "ANONYMOUS_REQUESTS_PER_MINUTE", 60, minimum=1, maximum=1_000_000
 )
-SPECTACULAR_SETTINGS = openapi_settings(BASE_URL, SUPPORT_EMAIL, VERSION)
+SPECTACULAR_SETTINGS = openapi_settings(PRODUCT_NAME, BASE_URL, SUPPORT_EMAIL, VERSION)
 DNS_RESOLVERS = env.resolvers("DNS_RESOLVERS")
 DNS_TIMEOUT = env.number("DNS_TIMEOUT", 3, minimum=0.1, maximum=30)
 # Entries per worker, 2 KB each.

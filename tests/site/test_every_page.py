@@ -30,6 +30,7 @@ OPEN = {
         "",
         "credits/stripe/",
         "favicon.ico",
+        "brand-mark.svg",
         ".well-known/security.txt",
         "llms.txt",
         "llms-full.txt",
