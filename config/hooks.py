@@ -39,8 +39,8 @@ ON_ADDRESS_ERASED: list[str] = ["lists.deletion.erasure.erase_address"]
 ADDRESS_ERASURES: list[str] = ["lists.deletion.erasure.find_erasure"]
 ON_EMAIL_CONFIRMED: list[str] = ["credits.plans.sign_up_credits.grant_sign_up_credits"]
 # Exactly one: the domains that staff listed.
-STAFF_DOMAINS: list[str] = ["validation.staff_domains.current"]
-ON_ENGINE_START: list[str] = ["validation.domain_data.start_loading"]
+STAFF_DOMAINS: list[str] = ["validation.domain_data.staff_domains.current"]
+ON_ENGINE_START: list[str] = ["validation.domain_data.releases.start_loading"]
 # Exactly one: the file that is attached to an email.
 MAIL_ATTACHMENT: list[str] = ["credits.invoice_files.attached_invoice"]
 # Exactly one.
@@ -69,8 +69,8 @@ ON_EVERY_DAY: list[str] = [
     "credits.wallet.totals.delete_old_hours",
     "lists.lifecycle.cancel_long_paused",
     "validation.charging.lost_charges.settle_lost_charges",
-    "validation.domain_data.download_release",
-    "validation.new_mail_hosts.find_new_mail_hosts",
+    "validation.domain_data.releases.download_release",
+    "validation.domain_data.new_mail_hosts.find_new_mail_hosts",
     "validation.partitions.create_log_partitions",
     "validation.partitions.create_result_partitions",
     "validation.probes.data.delete_old_probes",

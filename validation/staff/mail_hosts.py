@@ -18,7 +18,7 @@ from accounts.staff.panels import (
 )
 from accounts.staff.read_only import ReadOnlyAdmin
 from accounts.staff.request import staff_request
-from validation import staff_domains
+from validation.domain_data import staff_domains
 from validation.models import NewMailHost
 
 _EXAMPLES = 5

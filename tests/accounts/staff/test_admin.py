@@ -33,11 +33,6 @@ EMPTY_INLINES = {
 }
 
 
-def run_admin_action(client: Client, account: Account, action: str) -> int:
-    data = {"action": action, "_selected_action": [str(account.pk)]}
-    return client.post("/admin/accounts/account/", data).status_code
-
-
 def test_staff_without_a_second_factor_are_redirected_to_set_one_up_in_production(
     staff: User, settings: Settings
 ) -> None:
@@ -117,19 +112,6 @@ def test_each_list_can_be_searched(search: str, staff: User, account: Account, k
             assert model is not ApiKey or key.display in page.content.decode()
             found = account.public_id in page.content.decode()
             assert model is not Account or found is (search != "key")
-
-
-def test_support_can_view_suspend_and_lift_suspensions(account: Account) -> None:
-    client = client_in_group("Support")
-    form = {"form_token": "a" * 32, "reason": "A disputed payment"}
-    client.post(f"/admin/accounts/account/{account.pk}/suspend/", form)
-    account.refresh_from_db()
-    assert account.suspended_at
-    run_admin_action(client, account, "lift_suspension")
-    account.refresh_from_db()
-    assert not account.suspended_at
-    actors = AuditEntry.objects.filter(action__startswith="account.susp").values_list("actor_name")
-    assert set(actors) == {("support@service.example",)}
 
 
 @pytest.mark.parametrize("group", ["Support", "Finance"])

@@ -140,17 +140,6 @@ def test_refusals_are_listed_per_account_and_kind(
     assert "The Shop 1,234 0 0 0 60 Elsewhere 0 5,000 7 2 60" in text
 
 
-def test_panel_has_at_most_ten_rows(staff_client: Client, account: Account) -> None:
-    for number in range(12):
-        user = make_user(f"owner@shop-{number}.example")
-        open_account(user=user, name=f"Shop {number}")
-        refuse(Account.objects.get(memberships__user=user), "invalid_json", number + 1)
-    text = panel_text(front_page(staff_client), REFUSED)
-    assert text.count("Shop ") == 10
-    assert "Shop 11" in text
-    assert "Shop 1 " not in text
-
-
 def test_unpaid_orders_are_listed_oldest_first_and_marked_when_overdue(
     staff_client: Client, account: Account, owner: User, stranger: User, other: Account
 ) -> None:
