@@ -15,7 +15,7 @@ from config.settings.billing import currency, seller_country
 from config.settings.brand import brand_mark, brand_mark_url, product_name
 from config.settings.caches import cache_settings, redis_url
 from config.settings.content_security_policy import DIRECTIVES, PERMISSIONS_HEADER
-from config.settings.databases import database_settings, pgbouncer_settings
+from config.settings.databases import database_settings, pgbouncer_settings, replica_settings
 from config.settings.environment import Environment, get_origin
 from config.settings.identity_providers import identity_providers
 from config.settings.mail import mail_settings
@@ -158,6 +158,15 @@ _DATABASE = database_settings(env, DATA_DIR / "db.sqlite3", pool_size=_POOL_SIZE
 # For web workers only: commands such as migrate need a session.
 PGBOUNCER = pgbouncer_settings(env, _DATABASE, pool_size=_POOL_SIZE)
 DATABASES = {"default": PGBOUNCER if PGBOUNCER and SERVES_WEB else _DATABASE}
+REPLICA = replica_settings(env, _DATABASE, pool_size=_POOL_SIZE)
+if REPLICA:
+    DATABASES["replica"] = REPLICA
+    DATABASE_ROUTERS = ["runtime.database.replica.ReplicaRouter"]
+# Logs and counts. Nothing that decides about money, keys or permissions.
+REPLICA_MODELS = {
+    *("accounts.auditentry", "apikeys.refusalhour", "credits.useday", "credits.usehour"),
+    "validation.logentry",
+}
 
 REDIS_URL = redis_url(env)
 CACHES = cache_settings(REDIS_URL, DATA_DIR / "counters.sqlite3")
