@@ -1,5 +1,6 @@
 from allauth.account.models import EmailAddress
 from allauth.mfa.models import Authenticator
+from allauth.socialaccount.models import SocialAccount, SocialApp, SocialToken
 from allauth.usersessions.models import UserSession
 from django.contrib import admin
 from django.contrib.auth.models import Group
@@ -27,3 +28,6 @@ admin.site.register(EmailAddress, EmailAddressAdmin)
 admin.site.register(Group, GroupAdmin)
 # A row's session key lets anyone take over the session.
 admin.site.unregister(UserSession)
+# The environment has the apps; users show their connections; tokens aren't stored.
+for model in (SocialAccount, SocialApp, SocialToken):
+    admin.site.unregister(model)

@@ -30,7 +30,7 @@ INVALID_FILTER_ERRORS = (DataError, FieldDoesNotExist, OverflowError, ValueError
 
 
 class StaffSite(admin.AdminSite):
-    site_header = "Email Validation staff"
+    site_header = f"{settings.PRODUCT_NAME} staff"
     site_title = "Staff"
     index_title = "Staff dashboard"
     enable_nav_sidebar = False

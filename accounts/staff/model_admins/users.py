@@ -13,6 +13,7 @@ from django.utils.html import format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
 from accounts import audit, emails
+from accounts.authentication.providers.connections import connection_name
 from accounts.authentication.second_factor.factors import authenticator_name
 from accounts.models import User
 from accounts.staff.links import account_link
@@ -39,9 +40,9 @@ class UserAdmin(DjangoUserAdmin[User]):
     list_filter = ("is_staff", "is_active", ("groups", StaffGroupFilter), "date_joined")
     search_fields = ("email", "name")
     ordering = ("-date_joined",)
-    readonly_fields = ("email", "accounts", *DATES)
+    readonly_fields = ("email", "accounts", "sign_in_providers", *DATES)
     fieldsets = (
-        (None, {"fields": ("email", "name", "accounts")}),
+        (None, {"fields": ("email", "name", "accounts", "sign_in_providers")}),
         ("Staff", {"fields": STAFF_FIELDS}),
         ("Dates", {"fields": DATES}),
     )
@@ -59,6 +60,10 @@ class UserAdmin(DjangoUserAdmin[User]):
         links = [(account_link(row.account), row.get_role_display()) for row in memberships]
         rows = ((link.url, link.text, role) for link, role in links)
         return format_html_join(mark_safe("<br>"), '<a href="{}"><bdi>{}</bdi></a> ({})', rows)
+
+    @admin.display(empty_value="None")
+    def sign_in_providers(self, user: User) -> str:
+        return ", ".join(map(connection_name, user.socialaccount_set.order_by("provider")))
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False
