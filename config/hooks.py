@@ -143,12 +143,18 @@ MCP_TOOLS: list[str] = [
 # --- What each layer adds to the admin ------------------------------------------------------------
 
 # In this order.
+STAFF_TRENDS: list[str] = [
+    "accounts.staff.trends.sign_up_trend",
+    "credits.staff.trends.revenue_trend",
+    "credits.staff.trends.validation_trends",
+    "apikeys.staff.panels.refusal_trend",
+]
 STAFF_PANELS: list[str] = [
     "credits.staff.panels.low_balances_panel",
     "apikeys.staff.panels.refusals_panel",
     "credits.staff.panels.unpaid_orders_panel",
     "credits.staff.panels.pending_grants_panel",
-    "credits.staff.panels.revenue_panel",
+    "credits.staff.panels.paid_plans_panel",
     "accounts.staff.background_panels.daily_jobs_panel",
     "accounts.staff.background_panels.emails_panel",
     "accounts.staff.webhook_panels.webhooks_panel",
@@ -157,17 +163,24 @@ STAFF_PANELS: list[str] = [
     "validation.staff.feedback.feedback_panel",
     "validation.staff.mail_hosts.mail_hosts_panel",
 ]
+# Their tabs are in this order.
 STAFF_ACCOUNT_PANELS: list[str] = [
-    "credits.staff.account_panels.balance_panel",
-    "credits.staff.top_up_panel.automatic_top_up_panel",
+    "accounts.staff.account_panels.about_panel",
+    "validation.staff.account_panels.overview_panel",
+    "validation.staff.account_panels.usage_by_key_panel",
     "validation.staff.account_panels.requests_panel",
     "apikeys.staff.panels.account_refusals_panel",
-    "accounts.staff.webhook_panels.account_webhooks_panel",
-    "validation.staff.account_panels.usage_by_day_panel",
-    "validation.staff.account_panels.usage_by_key_panel",
-    "validation.staff.domains.domains_panel",
+    "lists.staff.lists.account_lists_panel",
+    "credits.staff.account_panels.balance_panel",
+    "credits.staff.top_up_panel.automatic_top_up_panel",
     "credits.staff.account_panels.ledger_panel",
     "credits.staff.account_panels.orders_panel",
+    "apikeys.staff.panels.keys_panel",
+    "accounts.staff.webhook_panels.account_webhooks_panel",
+    "validation.staff.feedback.account_feedback_panel",
+    "validation.staff.domains.domains_panel",
+    "accounts.staff.account_panels.members_panel",
+    "accounts.staff.account_panels.audit_panel",
 ]
 # A text that contains an API key goes only to STAFF_SECRET_SEARCHES.
 STAFF_SEARCHES: list[str] = [

@@ -59,10 +59,11 @@ def start_exporter(address: tuple[str, int]) -> None:
     show_metrics = make_wsgi_app(registry)
 
     def application(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-        if environ["PATH_INFO"] == "/metrics":
-            return show_metrics(environ, start_response)
-        start_response("404 Not Found", [])
-        return []
+        if environ["PATH_INFO"] != "/metrics":
+            start_response("404 Not Found", [])
+            return []
+        body: list[bytes] = show_metrics(environ, start_response)
+        return body
 
     host, port = address
     if ":" in host:
