@@ -24,11 +24,6 @@ from tests.support.api_client import ApiClient
 pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 
 
-@pytest.fixture
-def browser(owner: User) -> Client:
-    return signed_in(owner)
-
-
 def text(response: Any) -> str:
     assert response.status_code == 200, response
     return " ".join(response.content.decode().split())
