@@ -10,7 +10,7 @@ from django.utils import timezone
 from accounts.models import Account, AuditEntry, User
 from accounts.roles import Role
 from apikeys import services
-from apikeys.models import ApiKey
+from apikeys.models import MAX_ACTIVE_KEYS, ApiKey
 from runtime.models import Mail
 from tests.conftest import make_member, signed_in
 from tests.support.api_client import ApiClient
@@ -197,6 +197,14 @@ def test_invalid_settings_and_changes_of_a_revoked_key_are_refused(
     ):
         assert "This key is no longer active" in browser.post(path, sent).content.decode()
     assert ApiKey.objects.get().name == "The Shop's server"
+
+
+def test_21st_key_is_refused(browser: Client, account: Account, owner: User) -> None:
+    for number in range(MAX_ACTIVE_KEYS):
+        services.create_key(account=account, name=f"Server {number}", actor=owner)
+    assert "Create Key</a>" not in browser.get("/apikeys/").content.decode()
+    refused, _ = create(browser)
+    assert "An account can have at most 20 active keys" in refused
 
 
 @pytest.mark.parametrize("role", Role)

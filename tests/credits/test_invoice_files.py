@@ -14,6 +14,7 @@ from pytest_django import Settings
 
 from accounts.models import Account, User
 from accounts.retention import erase_account
+from accounts.roles import Role
 from accounts.services import close_account
 from credits.invoice_files import draw_invoices
 from credits.invoices import fonts
@@ -29,7 +30,7 @@ from credits.orders.refunds import refund_order
 from credits.presenters.invoice import describe_invoice
 from runtime.mail.outbox import send_due
 from runtime.models import Mail
-from tests.conftest import signed_in
+from tests.conftest import make_member, signed_in
 from tests.credits.time_travel import on
 from tests.support.pages import browser_for, mark_second_factor_used
 from tests.support.pdf_text import page_count, pdf_text
@@ -64,6 +65,11 @@ def test_invoice_is_downloaded_as_a_pdf(owner: User, order: Order) -> None:
     text = pdf_text(response.content)
     for line in ("Invoice", "Łódź Sp. z o.o.", "Poland", "VAT ID PL5260001246", "$5.00"):
         assert line in text
+
+
+@pytest.mark.parametrize("role", [Role.DEVELOPER, Role.VIEWER])
+def test_pdf_is_for_members_who_can_buy(account: Account, order: Order, role: Role) -> None:
+    assert signed_in(make_member(account, role)).get(pdf_path(order)).status_code == 403
 
 
 def test_order_without_a_number_has_no_pdf(

@@ -96,6 +96,14 @@ def test_invalid_input_is_explained_and_preserved(
     assert not WebhookEndpoint.objects.exists()
 
 
+def test_eleventh_endpoint_is_refused(browser: Client, account: Account) -> None:
+    for number in range(10):
+        make_endpoint(account, f"{URL}/{number}")
+    page = browser.get("/accounts/webhooks/").content.decode()
+    assert "Create webhook</a>" not in page
+    assert b"at most 10" in browser.post("/accounts/webhooks/create/", FORM).content
+
+
 def test_rotation_shows_a_new_secret_once_and_does_not_repeat(
     browser: Client, endpoint: WebhookEndpoint
 ) -> None:

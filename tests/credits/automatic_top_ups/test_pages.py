@@ -56,6 +56,14 @@ def test_members_who_may_buy_switch_it_on_and_off(shop: Account, pack: Pack, rol
     )
 
 
+@pytest.mark.parametrize("role", [Role.VIEWER, Role.DEVELOPER])
+def test_other_members_may_not_change_it(shop: Account, pack: Pack, role: Role) -> None:
+    browser = signed_in(make_member(shop, role))
+    assert browser.post(PAGE, form(pack)).status_code == 403
+    assert browser.post(OFF).status_code == 403
+    assert not AutomaticTopUp.objects.exists()
+
+
 @pytest.mark.parametrize(
     ("changes", "error"),
     [
