@@ -1,7 +1,9 @@
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from datetime import datetime
 
 from django.urls import reverse
+from django.utils.text import get_text_list
 
 from accounts.date_display import date_format
 from accounts.presenters.elements import Badge
@@ -30,6 +32,10 @@ class SignInState:
     joined_at: datetime
     # None: never changed.
     password_changed_at: datetime | None = None
+    has_password: bool = True
+    # By provider that is set up.
+    provider_names: Collection[str] = ()
+    connections: int = 0
 
     @property
     def has_second_factor(self) -> bool:
@@ -61,6 +67,9 @@ def security_rows(state: SignInState) -> list[SecurityRow]:
         reverse("account_change_password"),
         moment=state.password_changed_at,
     )
+    if not state.has_password:
+        text = "You sign in without one."
+        password = SecurityRow("Password", text, "Set", reverse("account_set_password"))
     rows = [password, _app_row(has_app=state.has_app), passkeys, sessions]
     if (unused := state.unused_codes) is not None:
         codes = SecurityRow(
@@ -71,6 +80,15 @@ def security_rows(state: SignInState) -> list[SecurityRow]:
             Badge(f"{unused} left", "risky" if unused < FEW_RECOVERY_CODES else ""),
         )
         rows.insert(2, codes)
+    if state.provider_names:
+        connections = SecurityRow(
+            get_text_list(list(state.provider_names), "and"),
+            "Accounts that sign you in without a password.",
+            "Manage",
+            reverse("socialaccount_connections"),
+            Badge(str(state.connections)),
+        )
+        rows.insert(1, connections)
     return rows
 
 

@@ -7,6 +7,8 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_safe
 
+from accounts.authentication.providers.connections import provider_names, usable_connections
+from accounts.authentication.providers.pages import allow_providers
 from accounts.models import User
 from accounts.presenters.security import SignInState, second_factor_rows, security_rows
 from accounts.request import SiteRequest
@@ -26,9 +28,21 @@ def show_security(request: HttpRequest) -> HttpResponse:
         sessions=len(UserSession.objects.purge_and_list(user)),
         joined_at=user.date_joined,
         password_changed_at=user.password_changed_at,
+        has_password=user.has_usable_password(),
+        provider_names=provider_names().values(),
+        connections=usable_connections(user).count(),
     )
     context = {"has_factor": state.has_second_factor, "rows": security_rows(state)}
     return render(request, "accounts/show_security.html", context)
+
+
+@require_safe
+@allow_providers
+def confirm_at_provider(request: HttpRequest) -> HttpResponse:
+    connected = set(usable_connections(cast(User, request.user)).values_list("provider", flat=True))
+    names = {provider: name for provider, name in provider_names().items() if provider in connected}
+    context = {"providers": names, "next": request.GET.get("next", "")}
+    return render(request, "accounts/confirm_at_provider.html", context)
 
 
 @require_safe
