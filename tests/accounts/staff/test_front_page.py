@@ -49,11 +49,6 @@ TITLES = [
 
 
 @pytest.fixture
-def staff_client(staff: User) -> Client:
-    return signed_in(staff)
-
-
-@pytest.fixture
 def other(stranger: User) -> Account:
     return Account.objects.get(memberships__user=stranger)
 
