@@ -25,6 +25,7 @@ from config.settings.rest_framework import *  # noqa: F403
 from config.settings.secrets import values_to_mask
 from config.settings.sign_in import *  # noqa: F403
 from config.settings.staff_groups import GROUPS
+from config.settings.staff_tables import STAFF_TABLES
 from config.settings.telemetry import sentry_dsn, trace_rate
 from config.settings.templates import *  # noqa: F403
 from runtime.logging.dict_config import FORMATS, LEVELS, log_settings

@@ -102,6 +102,6 @@ def test_staff_pages_have_the_chosen_theme_and_stay_in_utc(
     save(browser, time_zone="Asia/Kolkata")
     User.objects.filter(pk=owner.pk).update(is_staff=True, is_superuser=True, theme="dark")
     Account.objects.filter(pk=account.pk).update(suspended_at=NOON)
-    page = browser.get(f"/admin/usage/{account.public_id}/").content.decode()
+    page = browser.get(f"/admin/customers/{account.public_id}/?tab=audit-log").content.decode()
     assert 'title="20 Nov 2026, 12:00:05 UTC"' in page
     assert "theme-dark" in page

@@ -42,13 +42,6 @@ def test_estimate_uses_the_pace_since_the_first_usage(browser: Client, account: 
     assert "At this pace of requests, your credits last until 28 Nov 2026." in page
 
 
-def test_billing_page_shows_an_empty_balance_and_a_debt(browser: Client, account: Account) -> None:
-    use_credits(account, 100)
-    assert "API requests return 402 until you add credits" in text(browser.get("/credits/"))
-    deduct(account=account, amount=5, reason="Error", actor=None)
-    assert "You owe 5 credits" in text(browser.get("/credits/"))
-
-
 def test_upcoming_charges_name_the_next_month_of_a_paid_plan(
     browser: Client, account: Account
 ) -> None:
@@ -124,18 +117,6 @@ def test_changed_price_shows_the_new_quote_instead_of_ordering(
     assert terms
     browser.post(path, {**form, "terms": terms[1]})
     assert account.orders.get().net_cents == 700
-
-
-def test_plan_paid_for_since_the_page_was_shown_is_quoted_as_an_upgrade(
-    browser: Client, account: Account
-) -> None:
-    form = order_form(account, "growth")
-    starter = place_order(account, "starter")
-    fulfill_order(order=starter)
-    page = text(browser.post("/credits/plans/growth/", form))
-    assert "The terms have changed since you opened this page" in page
-    assert "$84.00" in page
-    assert account.orders.get() == starter
 
 
 def test_page_names_the_order_that_the_new_one_replaces(browser: Client, account: Account) -> None:

@@ -24,23 +24,6 @@ def verdicts(engine: Engine, emails: list[str], *, seconds: float = SECONDS) -> 
     return [finding.reason for finding in findings]
 
 
-def test_findings_are_in_the_order_of_the_addresses(
-    patient_engine: Engine, fake_dns: FakeDns
-) -> None:
-    fake_dns.add_mail_domain("shop.com")
-    fake_dns.add_mail_domain("store.com")
-    assert verdicts(
-        patient_engine,
-        ["jane@store.com", "no address", "jane@nowhere.com", "joe@shop.com", "jane@shop.com"],
-    ) == [
-        "domain_accepts_mail",
-        "invalid_syntax",
-        "domain_not_found",
-        "domain_accepts_mail",
-        "domain_accepts_mail",
-    ]
-
-
 def test_batch_gives_the_same_findings_as_single_checks(
     patient_engine: Engine, fake_dns: FakeDns
 ) -> None:

@@ -10,7 +10,6 @@ import pytest
 
 from engine.check import Engine
 from engine.dns.budget import SIGN_UP
-from engine.dns.mail_route import MailRoute
 from engine.dns.resolver import Lookup, Resolver
 from engine.domain_data import StaffDomains
 from engine.verdicts.reasons import REASONS, VERDICT_BY_REASON, Verdict
@@ -316,14 +315,3 @@ def test_waiting_check_outlives_the_stopped_check_it_waits_for() -> None:
         stop.set()
         assert isinstance(first.exception(), SystemExit)
         assert second.result().reason == "check_failed"
-
-
-def test_domains_with_equal_checks_share_them(engine: Engine) -> None:
-    """A web worker caches thousands of domains."""
-    first, second = (
-        engine.describe(domain, MailRoute(domain_exists=True, accepts_mail=True))
-        for domain in ("first.com", "second.com")
-    )
-    assert first.checks is second.checks
-    other = engine.describe("third.com", MailRoute(domain_exists=True, accepts_mail=False))
-    assert other.checks == {**first.checks, "accepts_mail": False}

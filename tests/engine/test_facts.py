@@ -112,11 +112,6 @@ def test_silent_ipv4_query_does_not_hide_an_ipv6_address(engine: Engine, fake_dn
     assert fake_dns.queries["mx.v6.com", "A"] <= 2
 
 
-def test_reserved_domain_is_not_looked_up(engine: Engine, fake_dns: FakeDns) -> None:
-    assert look_up(engine, "shop.example").problem == "reserved_domain"
-    assert not fake_dns.messages
-
-
 def test_lookup_that_timed_out_while_the_process_lagged_is_repeated(
     engine: Engine, fake_dns: FakeDns
 ) -> None:

@@ -6,7 +6,6 @@ import pytest
 import time_machine
 from django.utils import timezone
 
-from accounts.engine import get_engine
 from accounts.models import Account
 from lists.models import AddressList
 from lists.models.states import ListState
@@ -87,13 +86,3 @@ def test_list_over_the_limit_gets_its_verdicts_in_the_next_hour(
     assert counts(address_list) == (25, 0, 0, 0)
     assert fresh(address_list).state == ListState.COMPLETED
     assert wallet(account)[1] == 0
-
-
-def test_domains_in_the_cache_are_unaffected(account: Account, fake_dns: FakeDns) -> None:
-    domains = [f"shop{number}.com" for number in range(7)]
-    assert all(route.accepts_mail for _, route in get_engine().look_up(domains, at_once=1))
-    for _ in range(LIMIT):
-        exhausted_lookups.record(account)
-    address_list = make_started_list(account, GOOD)
-    work()
-    assert counts(address_list) == (25, 0, 0, 0)

@@ -292,17 +292,6 @@ def test_list_is_not_resumed_if_the_balance_does_not_cover_the_rest(account: Acc
     assert state_of(address_list) == ListState.PAUSED
 
 
-def test_list_paused_while_unknown_results_are_checked_again_goes_on_there(
-    account: Account,
-) -> None:
-    address_list = make_started_list(account, EMAILS)
-    later = timezone.now() + timedelta(minutes=10)
-    AddressList.objects.update(state=ListState.RECHECKING, rechecks=1, recheck_at=later)
-    pause_list(address_list=address_list, actor=None)
-    resumed = resume_list(address_list=address_list, actor=None)
-    assert (resumed.state, resumed.recheck_at) == (ListState.RECHECKING, later)
-
-
 def test_list_paused_for_thirty_days_is_canceled(account: Account) -> None:
     old, recent = make_started_list(account, EMAILS), make_started_list(account, EMAILS)
     for address_list, days in ((old, 31), (recent, 29)):

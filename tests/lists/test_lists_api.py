@@ -116,11 +116,6 @@ class TestAccess:
             assert response.status_code == 404
             assert AddressList.objects.filter(pk=other.pk).exists(), f"{method} {rest}"
 
-    @pytest.mark.parametrize(("method", "rest"), OPERATIONS)
-    def test_key_is_required(self, method: str, rest: str) -> None:
-        response = ApiClient().call(method, f"/v1/lists/lst_{'a' * 20}{rest}")
-        assert error_code(response) == "missing_api_key"
-
     def test_unknown_query_parameter_is_refused(self, caller: ApiClient, account: Account) -> None:
         made = make_list(account)
         for method, rest in OPERATIONS:

@@ -28,7 +28,7 @@ from tests.servers.smtp_server import ACCEPTED, SmtpHost
 from tests.support.api_client import ApiClient, error_code
 from tests.validation.probes.conftest import MailServers, fake_dns, mail, patient_dns, run_queue
 from validation.models import MailHostPace, Probe, UnprobedDomain
-from validation.probes import data
+from validation.probes import assessment, data
 
 __all__ = ["fake_dns", "mail", "patient_dns"]
 
@@ -145,14 +145,17 @@ def test_known_mailboxes_are_not_asked_again(shop: Account, mail: MailServers) -
     assert wallet(shop) == (BALANCE - 4, 0)
 
 
-def test_list_that_looks_for_names_is_stopped(shop: Account, mail: MailServers) -> None:
-    emails = [f"unknown{number}@guessed.com" for number in range(60)]
+def test_list_that_looks_for_names_is_stopped(
+    shop: Account, mail: MailServers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(assessment, "HARVEST_NAMES", 4)
+    emails = [f"unknown{number}@guessed.com" for number in range(12)]
     mail.add_host("guessed.com", SmtpHost(mailboxes={"postmaster": ACCEPTED}))
     address_list = run(start(shop, emails, chunk_rows=100))
     reasons = [*results_of(address_list).values()]
-    # Two conversations run at once when the limit of 20 is passed.
-    assert 20 < reasons.count("mailbox_not_found") < 25
-    assert reasons.count("server_refused_us") == 60 - reasons.count("mailbox_not_found")
+    # Two conversations run at once when the limit is passed.
+    assert 4 < reasons.count("mailbox_not_found") < 9
+    assert reasons.count("server_refused_us") == 12 - reasons.count("mailbox_not_found")
 
 
 def test_domain_that_opts_out_while_the_list_waits_is_not_asked(

@@ -154,12 +154,6 @@ def test_very_long_text_is_refused_and_kept(browser: Client, text: str, message:
     assert text in page
 
 
-def test_browser_does_not_cut_off_pasted_text(browser: Client) -> None:
-    textarea = browser.get(PAGE).content.decode().partition("<textarea")[2].partition(">")[0]
-    assert 'name="addresses"' in textarea
-    assert "maxlength" not in textarea
-
-
 @pytest.mark.parametrize(
     ("column", "advice"), [("7", "Choose one of them."), ("x", "Choose one of the columns.")]
 )
@@ -168,13 +162,6 @@ def test_column_that_the_file_lacks_is_refused(browser: Client, column: str, adv
     page = act(browser, address_list, "column", column=column)
     assert advice in page
     assert state_of(address_list) == ListState.READY
-
-
-def test_21st_unfinished_list_is_refused_with_the_reason(browser: Client, account: Account) -> None:
-    for _ in range(20):
-        account.lists.create(name="customers.csv", state=ListState.READY)
-    page = browser.post(f"{PAGE}create/", {"addresses": "a@b.test", "dedupe": "address"})
-    assert b"You have 20 unfinished lists." in page.content
 
 
 def test_column_with_few_addresses_needs_a_confirmation(browser: Client) -> None:

@@ -135,13 +135,6 @@ def test_complete_upload_is_not_canceled(browser: Client) -> None:
     assert AddressList.objects.get().state == ListState.PARSING
 
 
-def test_part_needs_a_csrf_token(browser: Client) -> None:
-    upload = create(browser)
-    browser.handler.enforce_csrf_checks = True
-    assert send_part(browser, upload, 1, PARTS[0]).status_code == 403
-    assert not ListPart.objects.exists()
-
-
 def test_limit_of_a_higher_plan_is_on_the_page(browser: Client, account: Account) -> None:
     plan = Plan.objects.get(code="starter")
     account.subscription.plan = plan

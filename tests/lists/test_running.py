@@ -9,9 +9,7 @@ import pytest
 from django.core import mail
 from django.utils import timezone
 from prometheus_client import REGISTRY
-from pytest_django import Settings
 
-from accounts.engine import get_engine
 from accounts.models import Account, AuditEntry, User
 from accounts.roles import Role
 from accounts.services import suspend_account
@@ -43,7 +41,7 @@ from tests.lists.runs import (
     wallet,
     work,
 )
-from tests.servers.dns import FakeDns, servfail, silence
+from tests.servers.dns import FakeDns, servfail
 from tests.support.metrics import Increases
 from validation.models import LogEntry
 
@@ -86,12 +84,6 @@ def test_each_state_of_a_list_is_logged(
         work()
     states = [f"List {address_list.public_id} is {state}" for state in ("queued", "completed")]
     assert [line for line in caplog.messages if line in states] == states
-
-
-def test_each_domain_is_looked_up_once(account: Account, patient_dns: FakeDns) -> None:
-    make_started_list(account, GOOD * 4, chunk_rows=3, block_domains=2)
-    work()
-    assert {patient_dns.queries[f"shop{number}.com", "MX"] for number in range(7)} == {1}
 
 
 def test_list_of_the_dashboard_is_booked_without_a_key(account: Account) -> None:
@@ -249,25 +241,6 @@ def test_unknown_results_of_a_list_deleted_before_its_end_are_recorded(
     delete_list(address_list=half_known, actor=Actor(account, user=owner))
     assert wallet(account) == (BALANCE - 21, 0)
     assert usage() == {(None, "deliverable"): (21, 21), (None, "unknown"): (4, 0)}
-
-
-def test_list_heals_after_the_resolver_was_silent(
-    account: Account, fake_dns: FakeDns, settings: Settings
-) -> None:
-    settings.DNS_TIMEOUT = 0.2
-    get_engine.cache_clear()
-    fake_dns.default_behavior = silence
-    address_list = make_started_list(account, [*GOOD, *BAD])
-    work()
-    assert counts(address_list) == (0, 0, 0, 37)
-    assert wallet(account) == (BALANCE - 37, 37)
-    fake_dns.default_behavior = None
-    settings.DNS_TIMEOUT = 3
-    for _ in recheck_in_time():
-        work()
-        break
-    assert counts(address_list) == (25, 0, 12, 0)
-    assert wallet(account) == (BALANCE - 37, 0)
 
 
 def test_list_is_not_checked_again_if_its_customer_does_not_want_it(

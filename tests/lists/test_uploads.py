@@ -5,16 +5,15 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from accounts.models import Account, AuditEntry, User
+from accounts.models import Account
 from apikeys.actor import Actor
 from apikeys.errors import ApiError
-from apikeys.models import ApiKey
 from lists.lifecycle import delete_list
-from lists.models import AddressList, ListAddress, ListChunk, ListDomain, ListPart
+from lists.models import AddressList, ListPart
 from lists.models.states import ListState
 from lists.uploads.options import ListOptions
 from lists.uploads.services import begin_parsing, create_list, store_part
-from tests.lists.uploads import parse, upload_and_parse
+from tests.lists.uploads import parse
 
 pytestmark = pytest.mark.django_db
 
@@ -35,19 +34,6 @@ def test_list_is_named_after_its_file_or_the_time(account: Account) -> None:
     assert named.name == "Spring"
     assert from_file.name.startswith("customers.csv") and len(from_file.name) == 100
     assert from_time.name.startswith("List of 20")
-
-
-def test_creation_and_deletion_are_in_the_audit_log(
-    account: Account, owner: User, key: ApiKey
-) -> None:
-    by_key = create_list(actor=Actor(account, key=key), file_name="a.csv")
-    delete_list(address_list=by_key, actor=Actor(account, user=owner, ip="192.0.2.1"))
-    entries = AuditEntry.objects.filter(action__startswith="list.").order_by("pk")
-    assert [(entry.action, entry.actor_name) for entry in entries] == [
-        ("list.created", "API key The Shop's server"),
-        ("list.deleted", owner.email),
-    ]
-    assert all(by_key.public_id in entry.target for entry in entries)
 
 
 def test_same_part_twice_is_stored_once(empty_list: AddressList) -> None:
@@ -79,14 +65,6 @@ def test_parsing_begins_once(empty_list: AddressList) -> None:
         begin_parsing(address_list=empty_list)
     with pytest.raises(ApiError, match="invalid_state"):
         store(empty_list, 2, b"b@shop.com")
-
-
-def test_deleting_a_list_erases_all_of_it_and_no_other_list(account: Account) -> None:
-    upload_and_parse(account, "a@shop.com\nb@other.com\n")
-    kept = upload_and_parse(account, "a@shop.com\n")
-    delete_list(address_list=AddressList.objects.exclude(pk=kept.pk).get(), actor=Actor(account))
-    for model in (AddressList, ListChunk, ListAddress, ListDomain):
-        assert model.objects.count() == 1, model
 
 
 def test_upload_that_was_completed_in_between_is_not_canceled(empty_list: AddressList) -> None:

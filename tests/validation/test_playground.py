@@ -14,13 +14,11 @@ from django.test import Client
 from pytest_django import Settings
 
 from accounts.models import Account, User
-from accounts.roles import Role
 from accounts.services import suspend_account
 from credits.models import UseHour, Wallet
 from credits.wallet.books import find_discrepancies
 from credits.wallet.charges import Charge, charge_account
 from tests.clients.typescript.build import build_client
-from tests.conftest import make_member, signed_in
 from tests.servers.keys import make_key
 from tests.servers.product import ROOT, product
 from tests.support.api_client import ApiClient
@@ -118,23 +116,6 @@ def test_button_with_an_address_takes_precedence_over_the_field(browser: Client)
     page = response.content.decode()
     assert '"email": "risky@sandbox.test"' in without_tags(page)
     assert 'value="risky@sandbox.test"' in page
-
-
-@pytest.mark.parametrize(
-    ("role", "status"),
-    [
-        (Role.ADMIN, 200),
-        (Role.DEVELOPER, 200),
-        (Role.BILLING, 403),
-        (Role.VIEWER, 403),
-    ],
-)
-def test_only_roles_that_can_validate_see_the_playground(
-    account: Account, role: Role, status: int
-) -> None:
-    browser = signed_in(make_member(account, role))
-    assert browser.get(PAGE).status_code == status
-    assert (PAGE in browser.get("/validation/").content.decode()) is (status == 200)
 
 
 @pytest.mark.parametrize("email", ODD_ADDRESSES)

@@ -125,10 +125,3 @@ def test_body_of_8_kb_is_accepted_and_a_larger_one_is_refused(caller: ApiClient)
 def test_trailing_slash_makes_no_difference(caller: ApiClient) -> None:
     response = caller.call("POST", "/v1/validate/", b'{"email": "a@b.co"}')
     assert response.status_code == 200
-
-
-@pytest.mark.parametrize("email", ["@", "a@", ".", "a..b@c.de", '"@"@x.com', "a@b", "a" * 300])
-def test_every_text_gets_a_result(caller: ApiClient, email: str) -> None:
-    for prefix in ("", "\ud7ff", "ⅷ", "\uff41", "İ", "ß", "\u200d", "\u0600", "xn--", "1.", "-"):
-        for text in (prefix + email, email + prefix, f"{email}@{prefix}", f"a@{prefix}{email}.com"):
-            assert caller.validate(text[:320]).status_code in {200, 429}

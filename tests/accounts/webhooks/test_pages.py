@@ -101,14 +101,6 @@ def test_invalid_input_is_explained_and_preserved(
     assert not WebhookEndpoint.objects.exists()
 
 
-def test_eleventh_endpoint_is_refused(client: Client, account: Account) -> None:
-    for number in range(10):
-        make_endpoint(account, f"{URL}/{number}")
-    page = client.get("/accounts/webhooks/").content.decode()
-    assert "Create webhook</a>" not in page
-    assert b"at most 10" in client.post("/accounts/webhooks/create/", FORM).content
-
-
 def test_rotation_shows_a_new_secret_once_and_does_not_repeat(
     client: Client, endpoint: WebhookEndpoint
 ) -> None:

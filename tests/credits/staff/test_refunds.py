@@ -120,5 +120,5 @@ def test_members_of_a_suspended_account_read_the_reason(
         "Reason: <bdi>A payment is disputed</bdi>."
         in signed_in(owner).get("/validation/").content.decode()
     )
-    usage = superuser.get(f"/admin/usage/{account.public_id}/").content.decode()
-    assert "A payment is disputed" in usage
+    page = superuser.get(f"/admin/customers/{account.public_id}/").content.decode()
+    assert "A payment is disputed" in page

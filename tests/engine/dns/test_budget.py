@@ -46,11 +46,10 @@ def test_check_over_two_resolvers_sends_at_most_sixty_messages(
     assert 0 < fake_dns.messages + other.messages <= MAX_MESSAGES
 
 
-@hostile
 def test_concurrent_checks_of_one_domain_share_one_budget(
-    engine: Engine, fake_dns: FakeDns, script: Script
+    engine: Engine, fake_dns: FakeDns
 ) -> None:
-    script(fake_dns, "shop.com")
+    endless_aliases(fake_dns, "shop.com")
     with ThreadPoolExecutor(16) as pool:
         findings = pool.map(engine.check, (f"jane{number}@shop.com" for number in range(32)))
         assert {finding.verdict for finding in findings} == {"unknown"}
@@ -104,13 +103,6 @@ def test_ten_hosts_without_an_address_are_undeliverable(
     hosts = mail_hosts("shop.com", count=MAX_EXAMINED_HOSTS)
     fake_dns.add_records("shop.com", MX=[f"10 {host}." for host in hosts])
     assert patient_engine.check("jane@shop.com").reason == "no_mail_server"
-
-
-def test_few_silent_hosts_are_a_timeout(engine: Engine, fake_dns: FakeDns) -> None:
-    fake_dns.add_records("shop.com", MX="10 mx.shop.com.")
-    for record_type in ("A", "AAAA"):
-        fake_dns.set_behavior("mx.shop.com", record_type, silence)
-    assert engine.check("jane@shop.com").reason == "dns_timeout"
 
 
 @hostile

@@ -11,7 +11,6 @@ from engine.dns.resolver import Resolver
 from engine.syntax import parsing
 from engine.syntax.errors import SYNTAX_MESSAGES
 from engine.syntax.parsing import AddressParts, SyntaxProblem, parse_address
-from engine.verdicts.finding import CHECKS
 
 pytestmark = pytest.mark.anywhere
 
@@ -139,23 +138,6 @@ def test_address_is_normalized(text: str, normalized: str, ascii_domain: str) ->
     parts = parse_address(text)
     assert isinstance(parts, AddressParts)
     assert (parts.normalized, parts.ascii_domain) == (normalized, ascii_domain)
-
-
-def test_invalid_syntax_leaves_all_other_fields_empty() -> None:
-    document = Engine(Resolver(["127.0.0.1:9"])).check("jane@@shop.com").document()
-    nulls = ("normalized", "canonical", "local_part", "tag", "domain", "ascii_domain")
-    assert {document[name] for name in (*nulls, "registrable_domain")} == {None}
-    assert document["checks"] == {name: False if name == "syntax" else None for name in CHECKS}
-    assert document["mx"] == {
-        **dict.fromkeys(("provider", "fallback", "gateway", "ipv4")),
-        "records": [],
-    }
-    assert document["domain_auth"] == {"spf": None, "dmarc": None}
-    assert (document["verdict"], document["score"], document["evidence"]) == (
-        "undeliverable",
-        0,
-        "syntax",
-    )
 
 
 @pytest.mark.parametrize(

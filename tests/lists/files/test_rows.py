@@ -128,12 +128,6 @@ def test_line_of_eight_megabytes_is_refused_in_a_plain_list() -> None:
     )
 
 
-def test_callers_file_stays_open() -> None:
-    stream = io.BytesIO(b"a,b\n")
-    list(read_rows(stream, FileFormat(FileKind.TEXT, "utf-8", delimiter=",")))
-    assert not stream.closed
-
-
 CELL = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=20)
 TABLES = st.lists(st.lists(CELL, min_size=2, max_size=5).filter(any), min_size=1, max_size=8)
 ENCODINGS = ("utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32")

@@ -185,7 +185,7 @@ def test_add_does_not_overwrite_a_live_entry(cache: SQLiteCache | FallbackRedisC
 def test_expired_entry_is_gone_and_can_be_added_again(
     cache: SQLiteCache | FallbackRedisCache,
 ) -> None:
-    cache.set("key", 1, timeout=4)
+    cache.set("key", 1, timeout=2)
     assert cache.get("key") == 1
     wait_until(lambda: cache.get("key") is None)
     assert cache.add("key", 2) is True
@@ -207,7 +207,7 @@ def test_entry_written_before_the_clock_was_set_back_is_ignored(tmp_path: Path) 
 
 def test_first_increment_creates_a_counter_that_expires(location: str) -> None:
     counters = create_counters(location)
-    counters.default_timeout = 4
+    counters.default_timeout = 2
     assert [counters.incr("hits"), counters.incr("hits", 5)] == [1, 6]
     assert counters.get("hits") == 6
     wait_until(lambda: counters.get("hits", 0) == 0)

@@ -117,15 +117,6 @@ def test_traceback_of_a_shared_error_does_not_grow_with_each_caller() -> None:
     assert length < 10
 
 
-def test_slow_work_does_not_block_other_coalescers() -> None:
-    coalescer = Coalescer(work := Work())
-    with submitted(coalescer, work, range(1)) as futures:
-        assert Coalescer(echo).submit(1) == 1
-        assert not futures[0].done()
-        work.may_finish.set()
-        assert futures[0].result(60) == 0
-
-
 def test_health_check_of_a_silent_redis_does_not_delay_coalesced_work() -> None:
     with redis_server() as server:
         counters = RedisCounters(server.url, {"OPTIONS": {"timeout": 30.0}})

@@ -20,10 +20,6 @@ pytestmark = pytest.mark.process
 
 COMMANDS = [
     ["check_books"],
-    ["create_account", "jane@shop.example"],
-    ["create_key", "jane@shop.example", "--name", "Server"],
-    ["grant_credits", "jane@shop.example", "5", "--reason", "A test"],
-    ["run_daily"],
     ["run_worker"],
     ["back_up", "/nowhere/backup"],
 ]

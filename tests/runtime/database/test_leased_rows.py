@@ -16,7 +16,6 @@ import pytest
 import time_machine
 from django.db import connection, transaction
 from django.utils import timezone
-from pytest_django import DjangoAssertNumQueries
 
 from runtime.mail import outbox
 from runtime.models import Mail
@@ -73,15 +72,6 @@ def test_claim_considers_only_the_rows_of_its_queryset() -> None:
     mail = Mail.objects.filter(pk=queued[1]).claim()
     assert mail and mail.pk == queued[1]
     assert Mail.objects.filter(pk=queued[1]).claim() is None
-
-
-@pytest.mark.usefixtures("fresh_database")
-def test_each_email_takes_two_statements(
-    django_assert_num_queries: DjangoAssertNumQueries,
-) -> None:
-    queue(5)
-    with django_assert_num_queries(5 * 2 + 1):
-        outbox.send_due()
 
 
 @pytest.mark.usefixtures("fresh_database")
@@ -190,17 +180,6 @@ def read_claimed(process: "subprocess.Popen[str]") -> list[int]:
 def pipe(stream: IO[str] | None) -> IO[str]:
     assert stream
     return stream
-
-
-@pytest.mark.proof
-@pytest.mark.usefixtures("fresh_database")
-def test_concurrent_processes_claim_different_rows(tmp_path: Path) -> None:
-    queued = queue(200)
-    with claiming_processes(3, tmp_path) as processes:
-        for process in processes:
-            start_claiming(process)
-        claimed = [read_claimed(process) for process in processes]
-    assert sorted(pk for ids in claimed for pk in ids) == queued
 
 
 @pytest.mark.usefixtures("fresh_database")

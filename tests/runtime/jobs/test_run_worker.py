@@ -1,6 +1,5 @@
 """Daily jobs run once per day, in one worker, and are retried after failures."""
 
-import logging
 from datetime import timedelta
 
 import pytest
@@ -42,12 +41,6 @@ def test_daily_jobs_run_once_for_all_workers() -> None:
     assert run_count() == 1
 
 
-def test_end_of_the_daily_jobs_is_logged(caplog: pytest.LogCaptureFixture) -> None:
-    caplog.set_level(logging.INFO)
-    run_daily_if_due("one")
-    assert "1 of 1 daily jobs done" in caplog.text
-
-
 def test_daily_jobs_run_again_after_missed_days() -> None:
     run_daily_if_due("one")
     Lease.objects.update(done_for=timezone.now().date() - timedelta(days=5))
@@ -84,14 +77,6 @@ def test_lease_acquired_while_the_clock_was_ahead_is_ignored() -> None:
     with time_machine.travel(timezone.now() + CLOCK_AHEAD):
         Lease.objects.acquire(LEASE_NAME, "one", seconds=3600)
     assert run_daily_if_due("another") is True
-
-
-def test_back_off_that_began_while_the_clock_was_ahead_is_over(settings: Settings) -> None:
-    settings.ON_EVERY_DAY = [f"{HERE}.fail"]
-    with time_machine.travel(timezone.now() + CLOCK_AHEAD):
-        run_daily_if_due("one")
-    settings.ON_EVERY_DAY = [f"{HERE}.record_run"]
-    assert run_daily_if_due("one") is True
 
 
 def test_failed_job_does_not_keep_others_from_running(settings: Settings) -> None:

@@ -169,15 +169,6 @@ def test_text_chosen_by_callers_is_not_a_label(caller: ApiClient, increases: Inc
     assert routes == {"/v1/validate", "/v1", "/v1/me", ""}
 
 
-@pytest.mark.django_db
-def test_sandbox_error_is_counted_as_sandbox(caller: ApiClient, increases: Increases) -> None:
-    caller.validate("internal_error@sandbox.test")
-    flush_all()
-    assert increases.of("http_requests_total") == {
-        ("api", "/v1/validate", "POST", "500", "sandbox"): 1
-    }
-
-
 def test_requests_are_counted_and_timed_by_part(increases: Increases) -> None:
     for _ in range(BATCH_SIZE + 3):
         add_record(RECORD)

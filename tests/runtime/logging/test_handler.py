@@ -8,7 +8,6 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import suppress
-from pathlib import Path
 
 import pytest
 
@@ -143,15 +142,6 @@ def test_lines_are_written_in_chunks_that_a_pipe_takes_whole(pipe: tuple[int, in
     stderr = StderrWriter(pipe[1])
     stderr.write([LINE, long, LINE])
     assert read_all(pipe[0], stderr) == LINE + long + LINE
-
-
-def test_several_processes_can_write_to_one_file(tmp_path: Path) -> None:
-    file = os.open(tmp_path / "log", os.O_WRONLY | os.O_CREAT)
-    for stderr in (StderrWriter(file), StderrWriter(os.dup(file))):
-        stderr.write([LINE])
-        stderr.flush()
-    assert (tmp_path / "log").read_bytes() == 2 * LINE
-    os.close(file)
 
 
 PATCH = "from gevent import monkey; monkey.patch_all()"

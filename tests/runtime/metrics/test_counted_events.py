@@ -15,7 +15,6 @@ from apikeys.rest.view import ApiView
 from apikeys.throttling.breaker import Breaker
 from config.urls import urlpatterns
 from credits.models import Wallet
-from runtime.flusher import Flusher
 from runtime.jobs import daily
 from runtime.mail import outbox
 from tests.support.api_client import ApiClient
@@ -116,13 +115,6 @@ def test_emails_are_counted_by_outcome(settings: Settings) -> None:
     outbox.queue_mail(to="jane@shop.example", subject="Two", text="", html="")
     outbox.send_due()
     assert increases.of("mail_attempts_total") == {("sent",): 1, ("failed",): 1}
-
-
-def test_starts_of_processes_are_counted_by_role() -> None:
-    increases = Increases()
-    for role in ("web", "background", "web"):
-        Flusher(role)
-    assert increases.of("process_starts_total") == {("web",): 2, ("background",): 1}
 
 
 def failing_job() -> NoReturn:

@@ -211,10 +211,3 @@ def test_command_serves_the_same_counts_where_no_background_worker_runs(
         process.terminate()
         assert process.wait(timeout=20) == 0
     assert (tmp_path / "log").read_text() == ""
-
-
-def test_command_needs_a_port(site: Product) -> None:
-    environment = {**site.process_environment, "METRICS_PORT": "off"}
-    process = run_program("manage.py", "serve_metrics", **environment)
-    assert process.returncode == 1
-    assert process.stderr == "CommandError: Set METRICS_PORT to the port to serve metrics on.\n"

@@ -96,13 +96,3 @@ def test_calls_during_changes_see_one_of_the_two_versions(site: Product) -> None
         written, *seen = pool.submit(write), *(pool.submit(read) for _ in range(4))
         assert written.result() == {200}
         assert {found for future in seen for found in future.result()} == {"denied"}
-
-
-def test_both_lists_may_fill_a_megabyte(site: Product) -> None:
-    caller = HttpCaller(site, make_key(site, "owner@large.example", 1_000))
-    domains = [f"{'shop' * 15}.{'mail' * 7}.shop{number:05}.example" for number in range(9_000)]
-    body = json.dumps({"allowed": [], "denied": domains})
-    assert caller.call("PUT", "/v1/domains", body.ljust(1 << 20)).document["denied"] == domains
-    refused = caller.call("PUT", "/v1/domains", body.ljust((1 << 20) + 1))
-    assert (refused.status, refused.document["error"]["code"]) == (413, "request_too_large")
-    assert "1 MB" in refused.document["error"]["message"]

@@ -63,17 +63,6 @@ def test_request_log_has_the_rows_of_single_calls(caller: ApiClient) -> None:
     assert single == batch
 
 
-def test_results_of_one_kind_have_their_own_ids_and_addresses(caller: ApiClient) -> None:
-    emails = [f"person{number}@shop.com" for number in range(60)]
-    results = caller.validate_batch(emails).json()["results"]
-    assert [result["email"] for result in results] == emails
-    assert [result["normalized"] for result in results] == emails
-    assert len({result["id"] for result in results}) == 60
-    logged = LogEntry.objects.order_by("at").values_list("result_id", flat=True)
-    assert list(logged) == [result["id"] for result in results]
-    assert LogEntry.objects.values("address_hash").distinct().count() == 60
-
-
 def test_domains_of_one_kind_have_their_own_names_and_mail_hosts(
     caller: ApiClient, patient_dns: FakeDns
 ) -> None:

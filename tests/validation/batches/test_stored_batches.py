@@ -1,8 +1,6 @@
 """The stored results of batches: one row for each batch, from which each result can be read."""
 
 import json
-import random
-import string
 from datetime import timedelta
 from typing import Any
 
@@ -12,12 +10,10 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from accounts.models import Account, User
-from credits.services import grant
-from tests.servers.dns import FakeDns
 from tests.support.api_client import ApiClient
 from validation.charging.lost_charges import buffer, record_lost_charge
 from validation.erasure import erase_address
-from validation.models import Feedback, LogEntry, StoredResult
+from validation.models import LogEntry, StoredResult
 from validation.request_log.retention import (
     delete_old_results,
     delete_requests,
@@ -28,7 +24,6 @@ pytestmark = pytest.mark.django_db
 
 # Definite, unknown, free, and not an address.
 EMAILS = ["jane@localhost", "joe@unknown-shop.com", "deliverable@sandbox.test", "no address"]
-MAX_BYTES_PER_RESULT = 300
 
 
 def send(caller: ApiClient, emails: list[str], **headers: str) -> list[dict[str, Any]]:
@@ -88,14 +83,6 @@ def test_other_accounts_do_not_find_results_of_the_batch(
     results = send(caller, EMAILS)
     assert not any(are_stored(other_caller, results))
     assert all(are_stored(caller, results))
-
-
-def test_feedback_on_a_result_of_a_batch_is_accepted(caller: ApiClient) -> None:
-    result = send(caller, EMAILS)[3]
-    path = f"/v1/validations/{result['id']}/feedback"
-    response = caller.call("POST", path, b'{"expected": "deliverable"}')
-    assert response.status_code == 202, response.content
-    assert Feedback.objects.get().text.email == "no address"
 
 
 def test_erasing_an_address_keeps_the_other_results_of_its_batch(
@@ -187,22 +174,3 @@ def test_refunded_batch_is_not_stored(caller: ApiClient, account: Account) -> No
     account.wallet.refresh_from_db()
     assert account.wallet.balance == 100
     assert not StoredResult.objects.exists()
-
-
-def test_hundred_results_of_different_domains_are_stored_in_30_kilobytes(
-    caller: ApiClient, fake_dns: FakeDns, account: Account
-) -> None:
-    Account.objects.filter(pk=account.pk).update(requests_per_minute=200)
-    grant(account=account, amount=100, reason="Tests", actor=None)
-    letters = random.Random(1)
-
-    def name(length: int) -> str:
-        return "".join(letters.choices(string.ascii_lowercase, k=length))
-
-    domains = [f"{name(10)}.com" for _ in range(100)]
-    for domain in domains:
-        fake_dns.records[domain, "MX"] = [f"10 mx1.{domain}.", f"20 mx2.{domain}."]
-        fake_dns.records |= {(f"{host}.{domain}", "A"): ["8.8.8.8"] for host in ("mx1", "mx2")}
-    results = send(caller, [f"{name(8)}@{domain}" for domain in domains])
-    assert {len(result["mx"]["records"]) for result in results} == {2}
-    assert len(StoredResult.objects.get().packed) < 100 * MAX_BYTES_PER_RESULT

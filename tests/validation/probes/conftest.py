@@ -9,6 +9,7 @@ from tests.servers.smtp_server import ACCEPTED, SmtpHost, SmtpServer, smtp_serve
 from tests.servers.socks_proxy import SocksProxy, socks_proxy
 from tests.support.engine_dns import fake_dns, patient_dns
 from validation.models import MailHostPace, Probe
+from validation.probes import waiting
 from validation.probes.egress import egresses
 from validation.probes.queue import ProbeQueue
 
@@ -53,6 +54,12 @@ def mail(settings: Settings, patient_dns: FakeDns) -> Iterator[MailServers]:
         servers.add_host("grey.com", SmtpHost(mailboxes={}, other=GREYLISTED))
         yield servers
     egresses.cache_clear()
+
+
+@pytest.fixture
+def pending_from_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let no call wait for an answer: no process asks for one before the test calls `run_queue`."""
+    monkeypatch.setattr(waiting, "MAX_WAITING", 0)
 
 
 def run_queue() -> None:

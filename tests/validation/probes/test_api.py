@@ -17,7 +17,7 @@ from tests.support.api_client import ApiClient, error_code
 from tests.validation.probes.conftest import GREYLISTED, MailServers, run_queue
 from validation.models import LogEntry, Probe, Replay, StoredResult
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("pending_from_the_start")]
 
 
 def check(caller: ApiClient, email: str, *, key: str = "", **body: Any) -> Any:

@@ -10,9 +10,9 @@ from credits.models import Hold, Wallet
 from credits.wallet.books import find_discrepancies
 from tests.support.api_client import ApiClient, error_code
 from tests.validation.probes.conftest import MailServers, run_queue
-from validation.models import LogEntry, MailboxCheckDay, Probe, StoredResult
+from validation.models import LogEntry, MailboxCheckDay, Probe
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("pending_from_the_start")]
 
 EMAILS = ["jane@shop.com", "no address", "unknown@shop.com", "jane@shop.com", "risky@sandbox.test"]
 
@@ -98,20 +98,6 @@ def test_each_address_counts_toward_the_daily_checks(
     MailboxCheckDay.objects.update(number=18)
     assert error_code(send(caller)) == "plan_limit_reached"
     assert MailboxCheckDay.objects.get().number == 18
-
-
-def test_account_that_stores_nothing_gets_no_pending_results(
-    caller: ApiClient, account: Account, mail: MailServers
-) -> None:
-    Account.objects.update(log_days=0)
-    batch = send(caller).json()
-    assert [result["smtp"]["state"] for result in batch["results"]] == [
-        *("done", "skipped", "done", "done", "done"),
-    ]
-    assert batch["credits"] == {"charged": 1, "held": 0, "remaining": 99}
-    assert not StoredResult.objects.exists()
-    run_queue()
-    assert mail.server.verbs["RCPT"] == 0
 
 
 def test_batch_is_refused_where_mailbox_checks_are_off(

@@ -35,7 +35,7 @@ from validation.models import (
 from validation.probes.data import delete_old_probes
 from validation.request_log.retention import delete_old_replays, delete_old_results
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("pending_from_the_start")]
 EMAIL = "jane@shop.com"
 
 

@@ -12,7 +12,7 @@ from accounts.models import Account, User
 from accounts.roles import Role
 from apikeys.models import ApiKey, RefusalHour
 from apikeys.models.refusals import refusals
-from apikeys.services import create_key, revoke_key
+from apikeys.services import revoke_key
 from credits.models import Wallet
 from credits.models.usage import Source
 from tests.conftest import make_member, signed_in
@@ -86,14 +86,6 @@ def test_first_result_counts_without_a_request_log(
     assert page_text(browser).count('<li class="steps-done">') == 3
 
 
-@pytest.mark.anywhere
-def test_viewer_cannot_try_a_real_address(account: Account, key: ApiKey, caller: ApiClient) -> None:
-    caller.validate("risky@sandbox.test")
-    page = page_text(signed_in(make_member(account, Role.VIEWER)))
-    assert "Your first request worked." in page
-    assert "Try a real address" not in page
-
-
 def test_refused_first_request_is_shown(browser: Client, key: ApiKey, caller: ApiClient) -> None:
     caller.send(b"{}")
     page = page_text(browser, f"/validation/arrivals/{key.public_id}/")
@@ -123,19 +115,6 @@ def test_refusal_without_a_log_entry_is_shown(
     refusals.flush()
     assert "refused your request: 401 <code>api_key_revoked</code>" in page_text(browser, path)
     assert "refused your request: 401 <code>api_key_revoked</code>" in page_text(browser)
-
-
-def test_request_from_a_disallowed_network_counts_as_a_first_request(
-    browser: Client, account: Account, owner: User
-) -> None:
-    networks = ["192.0.2.0/24"]
-    key, secret = create_key(account=account, name="Far", actor=owner, allowed_networks=networks)
-    assert ApiClient(secret).validate("risky@sandbox.test").status_code == 403
-    for path in (f"/validation/arrivals/{key.public_id}/", "/validation/arrivals/"):
-        page = page_text(browser, path)
-        assert "refused your request: 403 <code>ip_not_allowed</code>" in page
-        assert "data-poll-again" in page
-    assert "Latest requests" in page_text(browser)
 
 
 def test_playground_counts_as_a_first_request(browser: Client) -> None:

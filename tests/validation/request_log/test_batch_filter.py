@@ -1,7 +1,6 @@
 """The request log shows the addresses of one batch."""
 
 import re
-from typing import Any
 
 import pytest
 from django.test import Client
@@ -59,9 +58,3 @@ def test_batch_of_another_account_is_not_found(batch_id: str, stranger: User) ->
     page = read_page(signed_in(stranger).get(f"{PAGE}?batch={batch_id}"))
     assert "No matching requests." in page
     assert not shown_addresses(page)
-
-
-def test_export_contains_only_the_batch(browser: Client, batch_id: str) -> None:
-    response: Any = browser.post(f"{PAGE}csv/", {"batch": batch_id})
-    lines = b"".join(response.streaming_content).decode().splitlines()
-    assert len(lines) == 1 + 3

@@ -1,7 +1,6 @@
 """Retention of the request log: the operator's limit, or a shorter time that an account chose."""
 
 from datetime import timedelta
-from typing import Any
 
 import pytest
 from django.db import connection
@@ -129,16 +128,6 @@ def test_nothing_is_logged_with_a_retention_of_0_days(
     assert sum(use.calls for use in UseHour.objects.filter(account=account)) == 2
     delete_old_log_entries()
     assert not LogEntry.objects.exists()
-
-
-def test_retention_of_0_days_needs_no_extra_query(
-    caller: ApiClient, account: Account, owner: User, django_assert_max_num_queries: Any
-) -> None:
-    change_log_days(account=account, days=0, actor=owner)
-    caller.validate(ADDRESS)
-    # The key with its account, the charge, the usage hour, and BEGIN and COMMIT.
-    with django_assert_max_num_queries(3 + 2):
-        caller.validate(ADDRESS)
 
 
 def test_old_replays_are_deleted_in_batches(account: Account, small_batches: None) -> None:

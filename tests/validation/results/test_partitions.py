@@ -13,7 +13,7 @@ from pytest_django import Settings
 from accounts.models import Account, User
 from tests.support.api_client import ApiClient
 from tests.support.partitions import days, days_from_today, drop_days, partition_of
-from tests.validation.batches.test_stored_batches import are_stored, send
+from tests.validation.batches.test_stored_batches import send
 from validation.erasure import erase_address
 from validation.ids import new_result_id
 from validation.models import StoredResult
@@ -69,14 +69,6 @@ def test_result_and_batch_are_stored_in_the_partition_of_their_day(caller: ApiCl
 
 
 @pytest.mark.usefixtures("all_days")
-def test_partitions_have_one_index() -> None:
-    with connection.cursor() as cursor:
-        for partition in RESULTS.list_partitions():
-            indexes = connection.introspection.get_constraints(cursor, partition.name)
-            assert len([each for each in indexes.values() if each["index"]]) == 1
-
-
-@pytest.mark.usefixtures("all_days")
 def test_lookup_reads_the_index_of_the_days_since_the_result(account: Account) -> None:
     result_id = new_result_id()
     with CaptureQueriesContext(connection) as queries:
@@ -93,16 +85,6 @@ def test_lookup_reads_the_index_of_the_days_since_the_result(account: Account) -
     assert set(scanned) == {f"{each:%Y%m%d}" for each in near}, plan
     assert "Seq Scan" not in plan
     assert plan.count("Index Cond: ((result_id)::text =") == len(scanned), plan
-
-
-def test_result_of_a_day_without_a_partition_is_stored_and_found(caller: ApiClient) -> None:
-    result = caller.validate(ADDRESS).json()
-    stored = StoredResult.objects.get(result_id=result["id"])
-    assert partition_of(stored) == RESULTS.default
-    assert are_stored(caller, [result]) == [True]
-    RESULTS.create_partitions()
-    assert partition_of(stored) == RESULTS.default
-    assert days(RESULTS) == {days_from_today(number) for number in range(1, 8)}
 
 
 @pytest.mark.usefixtures("all_days")
@@ -136,13 +118,6 @@ def test_days_are_kept_for_replays_if_results_expire_earlier(
     delete_old_results()
     assert StoredResult.objects.count() == 1
     assert caller.validate(ADDRESS, Idempotency_Key="order-1").content == first.content
-
-
-def test_expired_results_of_the_default_partition_are_deleted(caller: ApiClient) -> None:
-    for age in (5, 2, 0):
-        assert partition_of(validate_ago(caller, timedelta(days=age))) == RESULTS.default
-    delete_old_results()
-    assert StoredResult.objects.count() == 1
 
 
 @pytest.mark.usefixtures("all_days")

@@ -27,7 +27,7 @@ from tests.lists.results_factory import make_ready_list
 from tests.servers.dns import FakeDns
 from tests.servers.scripted_upstream import scripted_upstream
 from tools.domain_data import release as release_tool
-from validation.domain_data import DomainDataLoader, download_release
+from validation.domain_data.releases import DomainDataLoader, download_release
 from validation.models import StoredDataRelease
 
 pytestmark = pytest.mark.django_db
@@ -220,17 +220,6 @@ def test_failed_download_is_no_failed_job(settings: Settings) -> None:
             download_release()
     download_release()
     assert not StoredDataRelease.objects.exists()
-
-
-def test_file_may_be_in_the_current_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    update(make_release(tmp_path).name)
-    assert StoredDataRelease.objects.exists()
-
-
-def test_missing_release_changes_nothing(tmp_path: Path) -> None:
-    with pytest.raises(CommandError, match="The domain data stay as they are"):
-        update(tmp_path / "missing")
 
 
 def test_tool_signs_the_data_of_a_checkout(

@@ -15,9 +15,9 @@ from accounts.models import Account, AuditEntry, User
 from tests.accounts.staff.staff_pages import client_in_group, front_page, panel_text
 from tests.conftest import signed_in
 from tests.servers.dns import FakeDns
-from validation import staff_domains
+from validation.domain_data import staff_domains
+from validation.domain_data.new_mail_hosts import find_new_mail_hosts
 from validation.models import LogEntry, NewMailHost
-from validation.new_mail_hosts import find_new_mail_hosts
 
 pytestmark = pytest.mark.django_db
 

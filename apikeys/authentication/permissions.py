@@ -3,8 +3,8 @@ from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
+from apikeys.authentication.misplaced_keys import missing_api_key
 from apikeys.errors import ApiError
-from apikeys.misplaced_keys import missing_api_key
 from apikeys.request import ApiRequest
 
 

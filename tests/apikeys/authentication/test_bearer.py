@@ -10,7 +10,7 @@ from pytest_django.fixtures import DjangoAssertNumQueries
 from accounts import services as accounts
 from accounts.models import Account, User
 from apikeys import crypto, services
-from apikeys.authentication import find_key
+from apikeys.authentication.bearer import find_key
 from apikeys.errors import ApiError
 from apikeys.models import ApiKey, KeyLookup
 from tests.conftest import make_user

@@ -10,7 +10,7 @@ from accounts.engine import get_engine
 from accounts.models import AuditEntry, User
 from tests.accounts.staff.staff_pages import client_in_group
 from tests.conftest import signed_in
-from validation import staff_domains
+from validation.domain_data import staff_domains
 from validation.models import ListedDomain
 
 pytestmark = pytest.mark.django_db
