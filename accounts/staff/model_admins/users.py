@@ -61,7 +61,7 @@ class UserAdmin(DjangoUserAdmin[User]):
         rows = ((link.url, link.text, role) for link, role in links)
         return format_html_join(mark_safe("<br>"), '<a href="{}"><bdi>{}</bdi></a> ({})', rows)
 
-    @admin.display
+    @admin.display(description="Sign-in providers")
     def sign_in_providers(self, user: User) -> str:
         return ", ".join(map(connection_name, usable_connections(user)))
 
