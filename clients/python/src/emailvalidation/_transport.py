@@ -134,11 +134,23 @@ class _Connection(http.client.HTTPConnection):
             self.sock = self._context.wrap_socket(self.sock, server_hostname=self._name)
             self.use(self.deadline)
 
-    def _open(self, *args: Any) -> _Socket:
-        with socket.create_connection(*args) as plain:
-            sock = _Socket(plain.family, plain.type, plain.proto, plain.detach())
-        sock.deadline = self.deadline
-        return sock
+    def _open(self, address: tuple[str, int], *_: Any) -> _Socket:
+        """Connect to the first address of the host that responds in its part of the time."""
+        found = socket.getaddrinfo(*address, type=socket.SOCK_STREAM)
+        failure = OSError("The host has no address.")
+        for number, (family, kind, protocol, _name, resolved) in enumerate(found):
+            seconds = self.deadline.check() / (len(found) - number)
+            sock = _Socket(family, kind, protocol)
+            sock.deadline = self.deadline
+            sock.settimeout(seconds)
+            try:
+                sock.connect(resolved)
+            except OSError as error:
+                sock.close()
+                failure = error
+            else:
+                return sock
+        raise failure
 
 
 def _proxy_headers(proxy: SplitResult) -> dict[str, str]:
