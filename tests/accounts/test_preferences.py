@@ -12,18 +12,12 @@ from accounts.models import Account, AuditEntry, User
 from accounts.roles import Role
 from accounts.team import invite_member
 from runtime.models import Mail
-from tests.conftest import signed_in
 from validation.models import LogEntry
 
 pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 
 NOON = datetime(2026, 11, 20, 12, 0, 5, tzinfo=UTC)
 PREFERENCES = {"theme": "", "time_zone": "", "date_format": "dmy"}
-
-
-@pytest.fixture
-def browser(owner: User) -> Client:
-    return signed_in(owner)
 
 
 def save(browser: Client, **preferences: str) -> str:

@@ -268,6 +268,13 @@ def test_admin_shows_neither_secret_nor_digest(staff: User, key: ApiKey, secret:
     assert filtered.status_code in {302, 400}
 
 
+def test_staff_can_revoke_a_key(staff: User, key: ApiKey, caller: ApiClient) -> None:
+    chosen = {"action": "revoke", "_selected_action": [key.pk]}
+    response = signed_in(staff).post("/admin/apikeys/apikey/", chosen, follow=True)
+    assert "Revoked: The Shop&#x27;s server." in response.content.decode()
+    assert caller.get("/v1/me").status_code == 401
+
+
 @pytest.mark.parametrize(("group", "can_revoke"), [("Support", True), ("Finance", False)])
 def test_support_can_view_and_revoke_keys_but_finance_can_only_view_them(
     key: ApiKey, group: str, can_revoke: bool

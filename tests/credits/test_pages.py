@@ -24,11 +24,6 @@ from tests.support.api_client import ApiClient
 pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 
 
-@pytest.fixture
-def browser(owner: User) -> Client:
-    return signed_in(owner)
-
-
 def text(response: Any) -> str:
     assert response.status_code == 200, response
     return " ".join(response.content.decode().split())
@@ -40,6 +35,13 @@ def test_estimate_uses_the_pace_since_the_first_usage(browser: Client, account: 
     with on("2026-11-21", hour=10):
         page = text(signed_in(User.objects.get(email="owner@shop.example")).get("/credits/"))
     assert "At this pace of requests, your credits last until 28 Nov 2026." in page
+
+
+def test_billing_page_shows_an_empty_balance_and_a_debt(browser: Client, account: Account) -> None:
+    use_credits(account, 100)
+    assert "API requests return 402 until you add credits" in text(browser.get("/credits/"))
+    deduct(account=account, amount=5, reason="Error", actor=None)
+    assert "You owe 5 credits" in text(browser.get("/credits/"))
 
 
 def test_upcoming_charges_name_the_next_month_of_a_paid_plan(

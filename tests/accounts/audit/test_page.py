@@ -28,11 +28,6 @@ EXPORT = f"{PAGE}export/"
 TABLE = 'FROM "accounts_auditentry"'
 
 
-@pytest.fixture
-def browser(owner: User) -> Client:
-    return signed_in(owner)
-
-
 def add_entry(account: Account, actor: User | None, action: str, **fields: Any) -> AuditEntry:
     name = actor.email if actor else "system"
     values = {"actor_name": name, "ip": "192.0.2.1", **fields}

@@ -30,11 +30,6 @@ DAILY_JOBS = "Daily jobs"
 EMAILS = "Emails given up"
 
 
-@pytest.fixture
-def staff_client(staff: User) -> Client:
-    return signed_in(staff)
-
-
 @pytest.mark.parametrize(
     ("days_ago", "hour", "expected"),
     [

@@ -15,7 +15,7 @@ from apikeys.models import ApiKey
 from credits.models import Order, Pack
 from credits.wallet.holds import hold_credits
 from tests.accounts.staff.staff_pages import client_in_group, remove_group_permission, visible_text
-from tests.conftest import make_user, signed_in
+from tests.conftest import make_user
 from tests.credits.customers import place_order
 from validation.ids import new_batch_id
 from validation.models import LogEntry
@@ -24,11 +24,6 @@ pytestmark = pytest.mark.django_db
 
 SEARCH = "/admin/search/"
 FIELDS: dict[str, Any] = {"status": 200, "path": "/v1/validate", "duration_ms": 1}
-
-
-@pytest.fixture
-def staff_client(staff: User) -> Client:
-    return signed_in(staff)
 
 
 @pytest.fixture

@@ -104,6 +104,13 @@ def test_renewal_is_ordered_a_week_before_the_paid_months_end(day: str, start: s
     assert (month and str(month.start)) == start
 
 
+def test_month_of_a_subscription_that_started_on_the_31st_ends_on_that_day_again() -> None:
+    month = month_to_renew(
+        covered_until=date(2027, 2, 28), started_on=date(2027, 1, 31), day=date(2027, 2, 21)
+    )
+    assert month == Period(date(2027, 2, 28), date(2027, 3, 31))
+
+
 @pytest.mark.parametrize(
     ("months", "day", "plan", "covered_until"),
     [
