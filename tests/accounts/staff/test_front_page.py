@@ -26,7 +26,7 @@ from tests.accounts.staff.staff_pages import (
     shows_panel,
     travel_to,
 )
-from tests.conftest import make_user, signed_in
+from tests.conftest import make_user
 from tests.credits.customers import place_order, use_credits
 from tests.support.frozen_minute import freeze_time_but_not_processes
 
