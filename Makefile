@@ -48,6 +48,7 @@ image: .venv/.development buildah ## build the container image without Docker, r
 	$(PYTEST) -s -m "" tests/operations/test_container_files.py tests/operations/test_image.py
 
 clients: python-client typescript-client ## build the clients, test what was built, and put it into static/clients for customers
+	npx --yes pyright@1.1.414 --project clients/python --pythonpath $(BIN)/python
 
 # Python imports a wheel as it is.
 python-client: .venv/.development

@@ -7,7 +7,7 @@ from django.views.decorators.http import require_safe
 
 @login_not_required
 @require_safe
-@cache_control(public=True, max_age=24 * 3600)
+@cache_control(public=True, max_age=3600)
 def show_brand_mark(request: HttpRequest) -> HttpResponse:
     if not settings.BRAND_MARK:
         raise Http404

@@ -41,7 +41,7 @@ def check_connections(**_: Any) -> list[CheckMessage]:
         Warning(
             f"This machine may open {needed[alias]:,} connections, but PostgreSQL allows {most:,}.",
             hint="Lower WEB_THREADS, raise max_connections, or use PgBouncer: "
-            "docs/operations/growing.md.",
+            "docs/operations/pgbouncer.md.",
             id="config.W002",
         )
         for alias in connections

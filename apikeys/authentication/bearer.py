@@ -26,7 +26,10 @@ class BearerAuthentication(BaseAuthentication):
         key = find_key(secret, self.lookup)
         call.sent_key = key
         formatters.current_account_id.set(key.account.public_id)
-        refuse_inactive(key)
+        if key.is_revoked:
+            raise unauthorized("api_key_revoked")
+        if key.is_expired:
+            raise unauthorized("api_key_expired")
         call.valid_key = key
         return key.account, key
 
@@ -43,10 +46,3 @@ def find_key(secret: str, lookup: KeyLookup) -> ApiKey:
     if key is None:
         raise unauthorized("invalid_api_key")
     return key
-
-
-def refuse_inactive(key: ApiKey) -> None:
-    if key.is_revoked:
-        raise unauthorized("api_key_revoked")
-    if key.is_expired:
-        raise unauthorized("api_key_expired")

@@ -12,7 +12,7 @@ import django_stubs_ext
 from config.hooks import *  # noqa: F403
 from config.server.pools import POOLS
 from config.settings.billing import currency, seller_country
-from config.settings.brand import brand_mark, brand_mark_url, product_name
+from config.settings.brand import brand_mark, product_name
 from config.settings.caches import cache_settings, redis_url
 from config.settings.content_security_policy import DIRECTIVES, PERMISSIONS_HEADER
 from config.settings.databases import database_settings, pgbouncer_settings, replica_settings
@@ -50,7 +50,7 @@ DEBUG = env.flag("DEBUG", False)
 
 PRODUCT_NAME = product_name(env)
 BRAND_MARK = brand_mark(env)
-BRAND_MARK_URL = brand_mark_url(BRAND_MARK)
+BRAND_MARK_URL = "/brand-mark.svg" if BRAND_MARK else ""
 
 PORT = env.integer("PORT", 8000, minimum=1, maximum=65535)
 BASE_URL = env.web_address("BASE_URL", f"http://127.0.0.1:{PORT}")

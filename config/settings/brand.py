@@ -1,4 +1,3 @@
-import hashlib
 from pathlib import Path
 
 from config.settings.environment import Environment
@@ -23,7 +22,3 @@ def brand_mark(env: Environment) -> str:
     if "<svg" not in svg or len(svg) > MAX_BYTES:
         env.report("BRAND_MARK_FILE", f"must name an SVG file of at most {MAX_BYTES} bytes.")
     return svg
-
-
-def brand_mark_url(svg: str) -> str:
-    return f"/brand-mark.svg?{hashlib.sha256(svg.encode()).hexdigest()[:8]}" if svg else ""

@@ -4,7 +4,6 @@ _VIEW_PERMISSIONS = [
     "accounts.view_account",
     "accounts.view_auditentry",
     "accounts.view_invitation",
-    "socialaccount.view_socialaccount",
     "runtime.view_lease",
     "runtime.view_mail",
     "accounts.view_membership",

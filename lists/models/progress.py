@@ -40,7 +40,8 @@ def find_speed(marks: Marks, now: float) -> float | None:
 
 
 class ListProgress(models.Model):
-    blocks: models.Manager[Any]
+    # DomainBlock.list
+    blocks: Any
 
     state = models.CharField(max_length=12, default=ListState.UPLOADING)
     # Distinct addresses.
@@ -68,7 +69,7 @@ class ListProgress(models.Model):
 
     @cached_property
     def domains_looked_up(self) -> int:
-        return self.blocks.aggregate(sum=Sum("looked_up"))["sum"] or 0
+        return int(self.blocks.aggregate(sum=Sum("looked_up"))["sum"] or 0)
 
     @property
     def domains_checked(self) -> int:

@@ -1,6 +1,6 @@
 """REPLICA_URL: log pages and exports are read from a replica while it keeps up with the primary.
 
-The replica is set up by the handbook's commands: docs/operations/growing.md.
+The replica is set up by the handbook's commands: docs/operations/three-machines.md.
 """
 
 import time

@@ -1,7 +1,6 @@
 """Cache the staff domains in each worker for a few seconds."""
 
 import logging
-import threading
 import time
 
 from django.db import Error
@@ -16,7 +15,6 @@ MAX_AGE_SECONDS = 3.0
 
 class _Reader:
     def __init__(self) -> None:
-        self._lock = threading.Lock()
         self._domains = NO_STAFF_DOMAINS
         self._read_at = float("-inf")
 
@@ -24,17 +22,14 @@ class _Reader:
         """Return the same object until the domains change, which the engine checks by identity."""
         if time.monotonic() - self._read_at < MAX_AGE_SECONDS:
             return self._domains
-        # While one thread reads, the others use the cached domains.
-        if self._lock.acquire(blocking=False):
-            try:
-                self._read_at = time.monotonic()
-                domains = ListedDomain.objects.as_staff_domains()
-                if domains != self._domains:
-                    self._domains = domains
-            except Error as error:
-                logger.warning("Reading the staff domains failed", exc_info=error)
-            finally:
-                self._lock.release()
+        # Before the query, so that others use the cached domains meanwhile.
+        self._read_at = time.monotonic()
+        try:
+            domains = ListedDomain.objects.as_staff_domains()
+            if domains != self._domains:
+                self._domains = domains
+        except Error as error:
+            logger.warning("Reading the staff domains failed", exc_info=error)
         return self._domains
 
     def invalidate(self) -> None:

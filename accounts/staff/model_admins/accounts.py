@@ -1,8 +1,8 @@
-from typing import ClassVar
+from typing import ClassVar, cast
 
 from django.contrib import admin
 from django.contrib.admin.views.main import ChangeList
-from django.db.models import QuerySet
+from django.db.models import Model, QuerySet
 from django.forms import ModelForm
 from django.http import HttpRequest
 
@@ -33,8 +33,8 @@ class AccountStateFilter(admin.SimpleListFilter):
 
 
 class AccountList(ChangeList):
-    def url_for_result(self, result: Account) -> str:
-        return account_link(result).url
+    def url_for_result(self, result: Model) -> str:
+        return account_link(cast(Account, result)).url
 
 
 class AccountAdmin(admin.ModelAdmin[Account]):

@@ -13,7 +13,7 @@ from django.utils.html import format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
 from accounts import audit, emails
-from accounts.authentication.providers.connections import connection_name
+from accounts.authentication.providers.connections import connection_name, usable_connections
 from accounts.authentication.second_factor.factors import authenticator_name
 from accounts.models import User
 from accounts.staff.links import account_link
@@ -61,9 +61,9 @@ class UserAdmin(DjangoUserAdmin[User]):
         rows = ((link.url, link.text, role) for link, role in links)
         return format_html_join(mark_safe("<br>"), '<a href="{}"><bdi>{}</bdi></a> ({})', rows)
 
-    @admin.display(empty_value="None")
+    @admin.display(description="Sign-in providers")
     def sign_in_providers(self, user: User) -> str:
-        return ", ".join(map(connection_name, user.socialaccount_set.order_by("provider")))
+        return ", ".join(map(connection_name, usable_connections(user)))
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False

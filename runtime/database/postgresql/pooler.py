@@ -60,7 +60,7 @@ def _check(name: str, server: dict[str, Any]) -> list[CheckMessage]:
             CheckWarning(
                 f"{name} leads to sessions without client_connection_check_interval, so a "
                 "call that timed out can still be charged.",
-                hint="Set it in PgBouncer's connect_query: docs/operations/growing.md.",
+                hint="Set it in PgBouncer's connect_query: docs/operations/pgbouncer.md.",
                 id="runtime.W002",
             )
         ]

@@ -40,7 +40,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 REQUIRE_FACTOR = {
     *("account_email", "account_change_password", "account_set_password"),
     *("mfa_activate_totp", "mfa_deactivate_totp"),
-    *("mfa_add_webauthn", "mfa_edit_webauthn", "mfa_remove_webauthn"),
+    *("mfa_add_webauthn", "mfa_edit_webauthn", "mfa_remove_webauthn", "socialaccount_connections"),
     *("mfa_view_recovery_codes", "mfa_download_recovery_codes", "mfa_generate_recovery_codes"),
     *("accounts:close-account", "accounts:export-account", "accounts:require-second-factor"),
     *("apikeys:create-key", "apikeys:rotate-key"),
@@ -59,6 +59,7 @@ REQUIRE_FACTOR_FOR_OWNERS = {"accounts:invite-member", "accounts:change-role"}
 # Actions that require no proof: they are minor, can be undone, or take rights away.
 EXEMPT = {
     *("account_login", "account_logout", "account_signup", "account_email_verification_sent"),
+    "socialaccount_signup",
     *("account_reauthenticate", "account_reset_password", "account_reset_password_from_key"),
     *("mfa_authenticate", "mfa_reauthenticate", "mfa_login_webauthn", "usersessions_list"),
     *("accounts:edit-profile", "accounts:rename-account", "accounts:open-account"),

@@ -3,7 +3,6 @@
 import asyncio
 import os
 import sys
-from collections.abc import Iterator
 from typing import Any
 
 import httpx2
@@ -14,20 +13,13 @@ from mcp.client.streamable_http import streamable_http_client
 
 from tests.servers.books import fetch_number
 from tests.servers.keys import make_key
-from tests.servers.product import ROOT, Product, product
+from tests.servers.product import ROOT, Product
 
 pytestmark = pytest.mark.process
 
 CHARGED = "SELECT SUM(credits) FROM credits_usehour"
 MODES = ["auto", "legacy"]
 TOOLS = ["validate_email", "validate_emails", "get_credits", "get_list", "clean_list"]
-
-
-@pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Product]:
-    folder = tmp_path_factory.mktemp("product")
-    with product(folder, WEB_WORKERS="1", LIST_PROCESSES="1") as running:
-        yield running
 
 
 async def assert_tools_work(client: Any, site: Product) -> None:

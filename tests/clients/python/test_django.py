@@ -1,7 +1,6 @@
 """The validator for Django's forms."""
 
 import logging
-from collections.abc import Iterator
 
 import pytest
 from django import forms
@@ -10,19 +9,13 @@ from emailvalidation.django import SignUpEmailValidator, validate_sign_up_email
 from pytest_django import Settings
 
 from tests.servers.keys import make_key
-from tests.servers.product import Product, product
+from tests.servers.product import Product
 
 pytestmark = pytest.mark.process
 
 
 class SignUpForm(forms.Form):
     email = forms.EmailField(validators=[validate_sign_up_email])
-
-
-@pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Product]:
-    with product(tmp_path_factory.mktemp("product"), WEB_WORKERS="1") as running:
-        yield running
 
 
 @pytest.fixture(scope="module")

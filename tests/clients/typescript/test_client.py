@@ -3,7 +3,6 @@
 import json
 import os
 import subprocess
-from collections.abc import Iterator
 
 import pytest
 
@@ -12,16 +11,9 @@ from engine import VERDICT_BY_REASON
 from tests.clients.typescript.build import build_client
 from tests.servers.fault_proxy import fault_proxy
 from tests.servers.keys import make_key
-from tests.servers.product import Product, product
+from tests.servers.product import Product
 
 pytestmark = pytest.mark.process
-
-
-@pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Product]:
-    folder = tmp_path_factory.mktemp("product")
-    with product(folder, WEB_WORKERS="1", LIST_PROCESSES="1") as running:
-        yield running
 
 
 @pytest.mark.parametrize("name", ["odd-responses", "types"])

@@ -131,6 +131,19 @@ def test_user_without_a_password_confirms_at_the_provider(provider: IdentityProv
         assert client.get(close).status_code == 200
 
 
+def test_user_confirms_at_the_provider_before_adding_a_required_factor(
+    provider: IdentityProvider,
+) -> None:
+    connected_user(JANE)
+    Account.objects.update(second_factor_required_at=timezone.now())
+    client = browser()
+    come_back(client, provider, JANE)
+    with time_machine.travel(timezone.now() + timedelta(minutes=16)):
+        location = client.get("/accounts/2fa/totp/activate/").headers["Location"]
+        assert location.startswith("/accounts/security/confirm/")
+        assert client.get(location).status_code == 200
+
+
 def test_another_account_at_the_provider_confirms_nothing(provider: IdentityProvider) -> None:
     connected_user(JANE)
     client = browser()
@@ -194,7 +207,7 @@ def test_staff_see_a_users_providers(owner: User, staff: User) -> None:
     connect(owner, JANE)
     page = signed_in(staff).get(f"/admin/accounts/user/{owner.pk}/change/").content.decode()
     assert "Sign-in providers" in page
-    assert "4711" in page
+    assert "Google account jane@shop.example" in page
 
 
 def _signs_in(password: str) -> bool:
