@@ -13,7 +13,7 @@ RUN apt-get update \
 WORKDIR /srv/email-validation
 # requirements-extras.lock has Sentry and OpenTelemetry too.
 ARG REQUIREMENTS=requirements.lock
-COPY requirements.lock requirements-extras.lock ./
+COPY requirements.lock deploy/requirements-extras.lock ./
 # To install from another index: --secret id=pip,src=pip.conf
 RUN --mount=type=secret,id=pip,target=/etc/pip.conf \
     python3 -m venv .venv \

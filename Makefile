@@ -13,7 +13,7 @@ export UV_PYTHON_DOWNLOADS := never
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help serve test sqlite postgresql proofs faults fuzz setup bench accuracy check lint types style lock clients python-client typescript-client pictures node browser nginx image buildah promtool pgbouncer
+.PHONY: help serve test sqlite postgresql journeys proofs faults fuzz setup bench accuracy check lint types style lock clients python-client typescript-client pictures node browser nginx image buildah promtool pgbouncer
 
 help: ## list all targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -35,8 +35,11 @@ postgresql:
 		-m "not (proof or fault or journey or process or anywhere)" 2>&1); \
 		status=$$?; echo "PostgreSQL:$$output"; exit $$status
 
-proofs: .venv/.development browser nginx promtool ## run slow tests: all journeys, several processes, the reverse proxy, the look of every page
-	$(PYTEST) $(WORKERS) -m "proof and not fault"
+journeys: .venv/.development browser ## run all browser journeys, and check the look of every page
+	$(PYTEST) $(WORKERS) -m "journey and proof and not fault"
+
+proofs: .venv/.development nginx promtool node ## run slow tests: several processes, the reverse proxy, 10,000 calls through faults
+	$(PYTEST) $(WORKERS) -m "proof and not (fault or journey)"
 
 faults: .venv/.development nginx pgbouncer buildah ## run the slowest tests: kills, outages, full disks, upgrades, overload, backups, migrations under load, the image
 	$(PYTEST) $(WORKERS) -m fault
@@ -45,6 +48,7 @@ image: .venv/.development buildah ## build the container image without Docker, r
 	$(PYTEST) -s -m "" tests/operations/test_container_files.py tests/operations/test_image.py
 
 clients: python-client typescript-client ## build the clients, test what was built, and put it into static/clients for customers
+	npx --yes pyright@1.1.414 --project clients/python --pythonpath $(BIN)/python
 
 # Python imports a wheel as it is.
 python-client: .venv/.development
@@ -67,13 +71,13 @@ fuzz: .venv/.development ## run the product against random input, FUZZ_SECONDS (
 
 setup: .venv/.development ## create .venv with all development tools
 
-bench: .venv/.development ## measure metered calls, starts, batches, lists and sign-ins: tables of docs/performance.md
-	$(BIN)/python -m tests.bench api start batches pools lists sign-ins
+bench: .venv/.development ## measure metered calls, starts, batches, pools and lists: tables of docs/performance.md
+	$(BIN)/python -m tests.bench api start batches pools lists
 
 accuracy: .venv/.development ## measure the engine's accuracy with the files in DATA, for /docs/accuracy/
 	$(BIN)/python -m tests.accuracy $(DATA)
 
-check: lint test proofs ## run what CI runs: lint, test and proofs
+check: lint test journeys ## run what CI runs: lint, test and journeys
 
 # Checking types takes longer than everything else together, and uses one core.
 lint: .venv/.development ## check format, lint, spelling, types, import layers, migrations, deploy settings
@@ -96,7 +100,7 @@ style:
 
 lock: .venv/bin/uv ## pin the newest versions that pyproject.toml allows, with hashes
 	$(BIN)/uv pip compile -q -U --universal --generate-hashes --no-header --no-annotate pyproject.toml -o requirements.lock
-	$(BIN)/uv pip compile -q -U --universal --generate-hashes --no-header --no-annotate pyproject.toml --all-extras -c requirements.lock -o requirements-extras.lock
+	$(BIN)/uv pip compile -q -U --universal --generate-hashes --no-header --no-annotate pyproject.toml --all-extras -c requirements.lock -o deploy/requirements-extras.lock
 	$(BIN)/uv pip compile -q -U --universal --generate-hashes --no-header --no-annotate pyproject.toml --group dev -o requirements-dev.lock
 
 # A page takes the headless shell a third of the CPU time that it takes the whole of Chromium.

@@ -3,7 +3,6 @@ import time
 
 from django.conf import settings
 from django.contrib.auth import logout
-from django.db import connections
 from django.http import HttpResponse
 from django.urls import reverse
 from django.utils.cache import patch_cache_control
@@ -11,6 +10,7 @@ from django.utils.cache import patch_cache_control
 from accounts.date_display import DateDisplay, DateFormat, find_zone, use_date_display
 from accounts.models import Membership, User
 from accounts.request import SiteRequest
+from runtime.database.pool import release_connection
 from runtime.http.request import Middleware
 from runtime.logging import formatters
 
@@ -35,10 +35,7 @@ class ConstantResponseTimeMiddleware(Middleware):
         match = request.resolver_match
         step = settings.RESPONSE_TIME_STEP_SECONDS
         if request.method == "POST" and match and match.view_name in self.VIEWS and step:
-            # Don't hold connections while sleeping.
-            for connection in connections.all(initialized_only=True):
-                if not connection.in_atomic_block:
-                    connection.close()
+            release_connection()
             time.sleep(seconds_to_next_step(time.monotonic() - started, step))
         return response
 

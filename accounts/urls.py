@@ -28,6 +28,7 @@ urlpatterns = [
     path("account/switch/", profile.switch_account, name="switch-account"),
     path("signup/correction/", sign_up.suggest_correction, name="suggest-correction"),
     path("security/", security.show_security, name="show-security"),
+    path("security/confirm/", security.confirm_at_provider, name="confirm-at-provider"),
     path("security/required/", security.add_required_factor, name="add-required-factor"),
     path("team/", team.show_team, name="show-team"),
     path("team/second-factor/", team.require_second_factor, name="require-second-factor"),

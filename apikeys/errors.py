@@ -1,18 +1,33 @@
 import math
+import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from pathlib import Path
 
 import orjson
 from django.conf import settings
 from django.utils import timezone
 from rest_framework.exceptions import APIException
 
-from apikeys.refusals import REFUSALS, ApiRefusal
-
-__all__ = ["REFUSALS", "ApiError", "ApiRefusal"]
-
 REALM = 'Bearer realm="api"'
+
+
+@dataclass(frozen=True)
+class ApiRefusal:
+    status: int
+    type: str
+    message: str
+    # For the errors page.
+    cause: str
+    cure: str
+    # Of sample responses.
+    param: str | None = None
+    details: Mapping[str, object] = field(default_factory=dict)
+
+
+_TABLE = tomllib.loads(Path(__file__).with_name("refusals.toml").read_text())
+REFUSALS = {code: ApiRefusal(**values) for code, values in _TABLE.items()}
 
 
 @dataclass(eq=False)

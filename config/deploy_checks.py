@@ -1,10 +1,12 @@
 """What `manage.py check --deploy` finds beyond Django's checks and the settings' own."""
 
+import sys
+from contextlib import suppress
 from typing import Any
 
 from django.conf import settings
 from django.core.checks import CheckMessage, Warning  # noqa: A004 - Django's name
-from django.db import DatabaseError, connection
+from django.db import DatabaseError, connections
 
 # Of deploy/production.env.example.
 EXAMPLES = {
@@ -28,28 +30,31 @@ def check_examples(**_: Any) -> list[CheckMessage]:
 
 
 def check_connections(**_: Any) -> list[CheckMessage]:
-    """Compare what this machine may open with what PostgreSQL allows."""
-    if settings.PGBOUNCER or connection.vendor != "postgresql":
-        return []
-    try:
-        with connection.cursor() as cursor:
+    """Compare what this machine may open with what each PostgreSQL allows."""
+    processes = 1 + settings.LIST_PROCESSES + settings.WEBHOOK_PROCESSES + settings.PROBE_PROCESSES
+    web = settings.WEB_THREADS * sum(settings.WORKERS_BY_POOL.values())
+    needed = {
+        "default": 0 if settings.PGBOUNCER else web + processes * CONNECTIONS_OF_A_PROCESS,
+        "replica": settings.WEB_THREADS * settings.WORKERS_BY_POOL["pages"],
+    }
+    return [
+        Warning(
+            f"This machine may open {needed[alias]:,} connections, but PostgreSQL allows {most:,}.",
+            hint="Lower WEB_THREADS, raise max_connections, or use PgBouncer: "
+            "docs/operations/pgbouncer.md.",
+            id="config.W002",
+        )
+        for alias in connections
+        if needed[alias] > (most := _max_connections(alias))
+    ]
+
+
+def _max_connections(alias: str) -> int:
+    if connections[alias].vendor == "postgresql":
+        with suppress(DatabaseError), connections[alias].cursor() as cursor:
             cursor.execute(
                 "SELECT current_setting('max_connections')::int "
                 "- current_setting('superuser_reserved_connections')::int"
             )
-            (most,) = cursor.fetchone()
-    except DatabaseError:
-        return []
-    web = sum(settings.WORKERS_BY_POOL.values()) * settings.WEB_THREADS
-    processes = 1 + settings.LIST_PROCESSES + settings.WEBHOOK_PROCESSES + settings.PROBE_PROCESSES
-    needed = web + processes * CONNECTIONS_OF_A_PROCESS
-    if needed <= most:
-        return []
-    return [
-        Warning(
-            f"This machine may open {needed:,} connections, but PostgreSQL allows {most:,}.",
-            hint="Lower WEB_THREADS, raise max_connections, or use PgBouncer: "
-            "docs/operations/growing.md.",
-            id="config.W002",
-        )
-    ]
+            return int(cursor.fetchone()[0])
+    return sys.maxsize

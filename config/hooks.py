@@ -39,8 +39,8 @@ ON_ADDRESS_ERASED: list[str] = ["lists.deletion.erasure.erase_address"]
 ADDRESS_ERASURES: list[str] = ["lists.deletion.erasure.find_erasure"]
 ON_EMAIL_CONFIRMED: list[str] = ["credits.plans.sign_up_credits.grant_sign_up_credits"]
 # Exactly one: the domains that staff listed.
-STAFF_DOMAINS: list[str] = ["validation.staff_domains.current"]
-ON_ENGINE_START: list[str] = ["validation.domain_data.start_loading"]
+STAFF_DOMAINS: list[str] = ["validation.domain_data.staff_domains.current"]
+ON_ENGINE_START: list[str] = ["validation.domain_data.releases.start_loading"]
 # Exactly one: the file that is attached to an email.
 MAIL_ATTACHMENT: list[str] = ["credits.invoice_files.attached_invoice"]
 # Exactly one.
@@ -69,8 +69,8 @@ ON_EVERY_DAY: list[str] = [
     "credits.wallet.totals.delete_old_hours",
     "lists.lifecycle.cancel_long_paused",
     "validation.charging.lost_charges.settle_lost_charges",
-    "validation.domain_data.download_release",
-    "validation.new_mail_hosts.find_new_mail_hosts",
+    "validation.domain_data.releases.download_release",
+    "validation.domain_data.new_mail_hosts.find_new_mail_hosts",
     "validation.partitions.create_log_partitions",
     "validation.partitions.create_result_partitions",
     "validation.probes.data.delete_old_probes",
@@ -143,12 +143,18 @@ MCP_TOOLS: list[str] = [
 # --- What each layer adds to the admin ------------------------------------------------------------
 
 # In this order.
+STAFF_TRENDS: list[str] = [
+    "accounts.staff.trends.sign_up_trend",
+    "credits.staff.trends.revenue_trend",
+    "credits.staff.trends.validation_trends",
+    "apikeys.staff.panels.refusal_trend",
+]
 STAFF_PANELS: list[str] = [
     "credits.staff.panels.low_balances_panel",
     "apikeys.staff.panels.refusals_panel",
     "credits.staff.panels.unpaid_orders_panel",
     "credits.staff.panels.pending_grants_panel",
-    "credits.staff.panels.revenue_panel",
+    "credits.staff.panels.paid_plans_panel",
     "accounts.staff.background_panels.daily_jobs_panel",
     "accounts.staff.background_panels.emails_panel",
     "accounts.staff.webhook_panels.webhooks_panel",
@@ -157,17 +163,24 @@ STAFF_PANELS: list[str] = [
     "validation.staff.feedback.feedback_panel",
     "validation.staff.mail_hosts.mail_hosts_panel",
 ]
+# Their tabs are in this order.
 STAFF_ACCOUNT_PANELS: list[str] = [
-    "credits.staff.account_panels.balance_panel",
-    "credits.staff.top_up_panel.automatic_top_up_panel",
+    "accounts.staff.account_panels.about_panel",
+    "validation.staff.account_panels.overview_panel",
+    "validation.staff.account_panels.usage_by_key_panel",
     "validation.staff.account_panels.requests_panel",
     "apikeys.staff.panels.account_refusals_panel",
-    "accounts.staff.webhook_panels.account_webhooks_panel",
-    "validation.staff.account_panels.usage_by_day_panel",
-    "validation.staff.account_panels.usage_by_key_panel",
-    "validation.staff.domains.domains_panel",
+    "lists.staff.lists.account_lists_panel",
+    "credits.staff.account_panels.balance_panel",
+    "credits.staff.top_up_panel.automatic_top_up_panel",
     "credits.staff.account_panels.ledger_panel",
     "credits.staff.account_panels.orders_panel",
+    "apikeys.staff.panels.keys_panel",
+    "accounts.staff.webhook_panels.account_webhooks_panel",
+    "validation.staff.feedback.account_feedback_panel",
+    "validation.staff.domains.domains_panel",
+    "accounts.staff.account_panels.members_panel",
+    "accounts.staff.account_panels.audit_panel",
 ]
 # A text that contains an API key goes only to STAFF_SECRET_SEARCHES.
 STAFF_SEARCHES: list[str] = [

@@ -1,3 +1,4 @@
+from django.conf import settings
 from django.contrib import admin
 from django.contrib.auth.decorators import login_not_required
 from django.templatetags.static import static
@@ -10,6 +11,7 @@ from apikeys.rest.mcp.view import McpView
 from apikeys.rest.routes import operation
 from apikeys.rest.view import UnknownView
 from apikeys.webhooks.urls import WEBHOOK_OPERATIONS
+from config.brand_mark import show_brand_mark
 from config.security_contact import show_security_contact
 from credits.api import CreditsView, MeView
 from lists.api.urls import LIST_OPERATIONS
@@ -23,7 +25,7 @@ from validation.results.api import ResultView
 # config/apps.py leaves it to this module.
 admin.autodiscover()
 
-icon = RedirectView.as_view(url=lazy(static, str)("favicon.svg"))
+icon = RedirectView.as_view(url=settings.BRAND_MARK_URL or lazy(static, str)("favicon.svg"))
 
 
 # config/health.py handles /healthz and /readyz.
@@ -57,6 +59,7 @@ urlpatterns = [
     path("admin/", admin.site.urls),
     path("docs/", include("reference.docs.urls")),
     path(".well-known/security.txt", show_security_contact),
+    path("brand-mark.svg", show_brand_mark),
     path("favicon.ico", login_not_required(icon)),
 ]
 

@@ -1,14 +1,15 @@
+from typing import Any
+
 from django.contrib import admin
-from django.db.models import Model, QuerySet
+from django.db.models import QuerySet
 from django.http import HttpRequest
 
-from accounts.models import Account
+from accounts.models import Account, User
 from accounts.staff.model_admins.accounts import AccountAdmin
-from accounts.staff.read_only import ReadOnlyAdmin, ReadOnlyInline
+from accounts.staff.pages import SETTINGS, account_tabs
+from accounts.staff.read_only import ReadOnlyAdmin
 from credits import models
-from credits.models.usage import COUNTS
 from credits.models.wallets import WalletQuerySet
-from credits.money import format_money
 from credits.staff.action_admin import StaffActionsAdmin
 from credits.staff.actions import ACCOUNT_ACTIONS, GRANT_ACTIONS
 from credits.staff.catalog_admin import PackAdmin, PlanAdmin
@@ -16,58 +17,20 @@ from credits.staff.order_admin import OrderAdmin
 from credits.staff.panels import usage_window_start
 from credits.staff.search import ACCOUNT_SEARCH_FIELDS
 
-
-class WalletInline(ReadOnlyInline):
-    model = models.Wallet
-    fields = ("balance", "held", "debt", "low_balance_threshold", "usual_threshold")
-    readonly_fields = fields
-
-
-class SubscriptionInline(ReadOnlyInline):
-    model = models.Subscription
-    fields = ("plan", "next_plan", "started_on", "covered_until", "topped_up_until")
-    readonly_fields = fields
-
-
-class LatestInline(ReadOnlyInline):
-    MAX_ROWS = 10
-
-    def get_queryset(self, request: HttpRequest) -> QuerySet[Model]:
-        rows = super().get_queryset(request)
-        account = request.resolver_match.kwargs.get("object_id") if request.resolver_match else None
-        latest = rows.filter(account=account).values_list("pk", flat=True)[: self.MAX_ROWS]
-        return rows.filter(pk__in=list(latest))
-
-
-class OrderInline(LatestInline):
-    model = models.Order
-    verbose_name_plural = "latest orders"
-    fields = ("number", "description", "total", "state", "placed_at", "paid_at")
-    readonly_fields = fields
-
-    @admin.display
-    def total(self, order: models.Order) -> str:
-        return format_money(order.total_cents, order.currency)
-
-
-class LedgerInline(LatestInline):
-    model = models.LedgerEntry
-    verbose_name_plural = "latest ledger entries"
-    fields = ("at", "kind", "amount", "actor", "reason")
-    readonly_fields = fields
-
-
 admin.site.unregister(Account)
 
 
 @admin.register(Account)
 class CustomerAdmin(StaffActionsAdmin[Account], AccountAdmin):
-    list_display = ("name", "public_id", "state", "plan", "balance", "members", "created_at")
+    list_display = ("name", "public_id", "state", "plan", "balance", "created_at")
     list_filter = (*AccountAdmin.list_filter, "subscription__plan")
     list_select_related = ("wallet", "subscription__plan")
-    inlines = (*AccountAdmin.inlines, WalletInline, SubscriptionInline, OrderInline, LedgerInline)
     staff_actions = ACCOUNT_ACTIONS
     change_form_template = "admin/credits/customer.html"
+
+    def describe_actions(self, user: User, obj: Account) -> dict[str, Any]:
+        tabs = account_tabs(user, obj, SETTINGS)
+        return {**super().describe_actions(user, obj), "tabs": tabs}
 
     @admin.display(ordering="wallet__balance")
     def balance(self, account: Account) -> str:
@@ -145,22 +108,6 @@ class SubscriptionAdmin(ReadOnlyAdmin):
     list_filter = ("plan", "covered_until")
     list_select_related = ("account", "plan", "next_plan")
     search_fields = ACCOUNT_SEARCH_FIELDS
-
-
-class UsageAdmin(ReadOnlyAdmin):
-    list_select_related = ("account", "key")
-    list_filter = ("verdict",)
-    search_fields = ("account__name", "account__public_id", "key__public_id")
-
-
-@admin.register(models.UseHour)
-class UsageHourAdmin(UsageAdmin):
-    list_display = ("hour", "account", "key", "verdict", *COUNTS)
-
-
-@admin.register(models.UseDay)
-class UsageDayAdmin(UsageAdmin):
-    list_display = ("day", "account", "key", "verdict", *COUNTS)
 
 
 @admin.register(models.ProviderEvent)

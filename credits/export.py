@@ -1,5 +1,7 @@
 from collections import defaultdict
 
+from django.db.models import F
+
 from accounts.models import Account
 from credits.models import AutomaticTopUp, Refund, SavedCard, UseDay, UseHour
 from credits.models.usage import COUNTS
@@ -10,12 +12,14 @@ _ORDER_FIELDS = (
     *("buyer_address", "buyer_tax_id", "buyer_country", "placed_by", "placed_at", "paid_at"),
     *("cancelled_at", "refunded_at"),
 )
+_TOP_UP_FIELDS = ("is_on", "threshold", "cap_cents", "currency")
 _USAGE_FIELDS = ("key__public_id", "verdict", *COUNTS)
 
 
 def export_billing(*, account: Account) -> dict[str, object]:
     wallet, subscription = account.wallet, account.subscription
     card = SavedCard.objects.filter(account=account).first()
+    top_ups = AutomaticTopUp.objects.filter(account=account)
     entries = account.ledger.order_by("at", "pk")
     hours, days = (model.objects.filter(account=account) for model in (UseHour, UseDay))
     return {
@@ -27,7 +31,9 @@ def export_billing(*, account: Account) -> dict[str, object]:
         },
         "saved_card": card
         and {"brand": card.brand, "last_four": card.last_four, "expires": card.expires},
-        "automatic_top_up": _export_top_up(account),
+        "automatic_top_up": top_ups.values(
+            *_TOP_UP_FIELDS, pack_credits=F("pack__credits")
+        ).first(),
         "ledger": list(entries.values("at", "kind", "amount", "reason")),
         "orders": _export_orders(account),
         "use_by_hour": list(hours.order_by("hour").values("hour", *_USAGE_FIELDS)),
@@ -42,16 +48,3 @@ def _export_orders(account: Account) -> list[dict[str, object]]:
         refunds[public_id].append({"at": at, "cents": cents})
     orders = account.orders.order_by("placed_at", "pk").values(*_ORDER_FIELDS)
     return [{**order, "refunds": refunds[order["public_id"]]} for order in orders]
-
-
-def _export_top_up(account: Account) -> dict[str, object] | None:
-    top_up = AutomaticTopUp.objects.select_related("pack").filter(account=account).first()
-    if top_up is None:
-        return None
-    return {
-        "is_on": top_up.is_on,
-        "threshold": top_up.threshold,
-        "pack_credits": top_up.pack.credits,
-        "cap_cents": top_up.cap_cents,
-        "currency": top_up.currency,
-    }

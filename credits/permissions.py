@@ -1,4 +1,4 @@
-from apikeys.permissions import ApiPermission
+from apikeys.authentication.permissions import ApiPermission
 from apikeys.request import ApiRequest
 from credits.wallet.charges import charges_refused, insufficient_credits
 from credits.wallet.key_limits import refuse_unaffordable

@@ -10,7 +10,7 @@ from engine import Verdict
 from lists import emails
 from lists.event_types import record_list_event
 from lists.models import AddressList
-from lists.models.lists import RECHECK_AFTER
+from lists.models.progress import RECHECK_AFTER
 from lists.models.states import HOLDING_CREDITS, ListState
 from validation.models import ProbeGroup
 from validation.probes import groups

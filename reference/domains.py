@@ -17,7 +17,7 @@ from engine import Finding, explain_result, is_below
 from reference.landing.presenters import describe_limit
 from reference.landing.visitor_checks import TooManyChecks, check_for_visitor
 from runtime.http.request import IdentifiedRequest
-from validation import staff_domains
+from validation.domain_data import staff_domains
 from validation.forms import INVALID_DOMAIN, clean_domain
 
 # Every provider's rules allow it, so the verdict is the domain's.

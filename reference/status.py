@@ -68,7 +68,8 @@ def show_status(request: HttpRequest, *, is_json: bool = False) -> HttpResponse:
 @require_safe
 def show_status_feed(request: HttpRequest) -> HttpResponse:
     page_url = settings.BASE_URL + reverse("reference:show-status")
-    feed = Atom1Feed("Email Validation status", page_url, "Incidents and planned maintenance.")
+    title = f"{settings.PRODUCT_NAME} status"
+    feed = Atom1Feed(title, page_url, "Incidents and planned maintenance.")
     for incident in find_incidents():
         url = f"{page_url}#incident-{incident.pk}"
         times = [incident.started_at, *(update.at for update in incident.updates.all())]

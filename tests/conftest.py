@@ -241,3 +241,9 @@ def other_caller(stranger: User) -> ApiClient:
 @pytest.fixture
 def staff(db: None) -> User:
     return make_user("staff@service.example", is_staff=True, is_superuser=True)
+
+
+@pytest.fixture
+def staff_client(staff: User) -> Client:
+    """A browser in which a superuser has signed in."""
+    return signed_in(staff)

@@ -16,6 +16,9 @@ for name in (
     os.environ.pop(name, None)
 
 from config.settings import *  # noqa: E402, F403
+from config.settings.environment import Environment  # noqa: E402
+from config.settings.identity_providers import identity_providers  # noqa: E402
+from tests.servers.identity_provider import CREDENTIALS  # noqa: E402
 
 # Nothing listens on this port: a lookup that no test scripts fails immediately.
 DNS_RESOLVERS = ["127.0.0.1:9"]
@@ -23,6 +26,7 @@ DNS_RESOLVERS = ["127.0.0.1:9"]
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 RESPONSE_TIME_STEP_SECONDS = 0
 SIGN_IN_REFUSAL_SECONDS = 0
+SOCIALACCOUNT_PROVIDERS = identity_providers(Environment(CREDENTIALS))
 PASSKEY_ORIGINS = ["http://testserver"]
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.InMemoryStorage"},

@@ -6,7 +6,7 @@ from django.http import HttpRequest
 
 from accounts import audit
 from accounts.staff.request import staff_request
-from validation import staff_domains
+from validation.domain_data import staff_domains
 from validation.forms import ListedDomainForm
 from validation.models import (
     AccountDomains,

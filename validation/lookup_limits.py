@@ -57,11 +57,8 @@ class ExhaustedLookups:
         count = self._counts.get(account.public_id)
         if count is None or count.hour != hour:
             if len(self._counts) > _MAX_COUNTS:
-                self._counts = {
-                    account_id: count
-                    for account_id, count in self._counts.items()
-                    if count.hour == hour
-                }
+                # The store has them, too.
+                self.clear()
             count = self._counts[account.public_id] = _Count(hour)
         return count
 

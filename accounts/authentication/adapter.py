@@ -6,7 +6,7 @@ from allauth.account.adapter import DefaultAccountAdapter
 from allauth.account.internal.stagekit import clear_login
 from allauth.account.models import EmailAddress
 from allauth.core import context
-from allauth.core.exceptions import ImmediateHttpResponse
+from allauth.core.exceptions import ImmediateHttpResponse, ReauthenticationRequired
 from allauth.mfa.adapter import DefaultMFAAdapter
 from allauth.mfa.models import Authenticator
 from allauth.mfa.totp.internal.auth import generate_totp_secret
@@ -19,12 +19,17 @@ from django.db import IntegrityError, transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.template.defaultfilters import pluralize
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.crypto import constant_time_compare
 
 from accounts import audit, emails
 from accounts.authentication import failed_attempts, rate_limits
 from accounts.authentication.known_browsers import remember_browser
+from accounts.authentication.providers.connections import (
+    has_recently_confirmed,
+    proves_by_provider,
+)
 from accounts.authentication.second_factor.factors import has_second_factor
 from accounts.authentication.second_factor.proof import has_recent_proof
 from accounts.models import User
@@ -42,6 +47,7 @@ REAUTHENTICATION_LABELS = {
     "reauthenticate": "Use your password",
     "mfa_reauthenticate": "Use a code",
     "mfa_reauthenticate:webauthn": "Use a passkey",
+    "provider": "Use a connected account",
 }
 
 # Session key of the password's digest at the first step of a sign-in.
@@ -135,6 +141,11 @@ class AccountAdapter(DefaultAccountAdapter):
         since = timezone.now() - timedelta(seconds=settings.ACCOUNT_REAUTHENTICATION_TIMEOUT)
         if UserSession.objects.filter(session_key=session, created_at__gte=since).exists():
             return False
+        if proves_by_provider(self.request.user):
+            if not has_recently_confirmed(self.request, self.request.user):
+                # allauth would ask users without a password for nothing.
+                raise ReauthenticationRequired
+            return False
         return bool(super().is_reauthentication_required(app=app, **kwargs))
 
     def get_reauthentication_methods(self, user: User) -> list[dict[str, str]]:
@@ -145,6 +156,8 @@ class AccountAdapter(DefaultAccountAdapter):
             if not is_mfa_enabled(user, types=[Authenticator.Type.TOTP]):
                 # Passkeys before recovery codes.
                 methods.reverse()
+        elif proves_by_provider(user):
+            methods = [{"id": "provider", "url": reverse("accounts:confirm-at-provider")}]
         return [
             {**method, "description": REAUTHENTICATION_LABELS[method["id"]]} for method in methods
         ]

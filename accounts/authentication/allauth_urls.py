@@ -7,12 +7,13 @@ from collections.abc import Callable
 from functools import wraps
 from typing import cast
 
-from allauth.urls import urlpatterns as allauth_urlpatterns
+from allauth.account.decorators import reauthentication_required
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
-from django.urls import URLPattern, URLResolver
+from django.urls import URLPattern, URLResolver, include, path
 
 from accounts.authentication.known_browsers import remember_browser
+from accounts.authentication.providers.pages import allow_providers
 from accounts.authentication.second_factor.proof import factor_required
 from accounts.authentication.second_factor.requirement import keep_required_factor
 from accounts.request import SiteRequest
@@ -28,6 +29,7 @@ ATOMIC_VIEWS = {
     "mfa_add_webauthn",
     "mfa_edit_webauthn",
     "mfa_remove_webauthn",
+    "socialaccount_connections",
 }
 # Whether each page accepts a recovery code as proof. Pages that show the codes don't.
 FACTOR_VIEWS = {
@@ -39,10 +41,13 @@ FACTOR_VIEWS = {
     "mfa_add_webauthn": True,
     "mfa_edit_webauthn": True,
     "mfa_remove_webauthn": True,
+    "socialaccount_connections": True,
     "mfa_view_recovery_codes": False,
     "mfa_download_recovery_codes": False,
     "mfa_generate_recovery_codes": False,
 }
+CONFIRMED_VIEWS = {"account_set_password", "socialaccount_connections"}
+FORM_VIEWS = {"account_login", "account_signup", "socialaccount_connections"}
 REMOVAL_VIEWS = {"mfa_deactivate_totp", "mfa_remove_webauthn"}
 
 
@@ -80,6 +85,10 @@ def _wrap_views(patterns: list[URLPattern | URLResolver]) -> list[URLPattern | U
             pattern.callback = _atomic_post(pattern.callback)
         if pattern.name == "account_reset_password_from_key":
             pattern.callback = _remembering_browser(pattern.callback)
+        if pattern.name in CONFIRMED_VIEWS:
+            pattern.callback = reauthentication_required(pattern.callback)
+        if pattern.name in FORM_VIEWS:
+            pattern.callback = allow_providers(pattern.callback)
         if pattern.name in FACTOR_VIEWS:
             decorator = factor_required(recovery_codes=FACTOR_VIEWS[pattern.name])
             pattern.callback = decorator(pattern.callback)
@@ -88,4 +97,11 @@ def _wrap_views(patterns: list[URLPattern | URLResolver]) -> list[URLPattern | U
     return patterns
 
 
-urlpatterns = _wrap_views(allauth_urlpatterns)
+urlpatterns = _wrap_views(
+    [
+        path("", include("allauth.account.urls")),
+        path("2fa/", include("allauth.mfa.urls")),
+        path("sessions/", include("allauth.usersessions.urls")),
+        path("", include("accounts.authentication.providers.pages")),
+    ]
+)

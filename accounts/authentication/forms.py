@@ -33,6 +33,7 @@ from runtime.unicode import validate_line
 INVITATION_SESSION_KEY = "invited"
 # allauth's session key for an address that needs no code.
 VERIFIED_EMAIL_SESSION_KEY = "account_verified_email"
+DISPOSABLE = "This is a disposable address. Use one that you'll still have next month."
 # Concurrent sign-ups with one address make each other retry.
 MAX_SIGN_UP_ATTEMPTS = 5
 
@@ -61,9 +62,7 @@ class SignupForm(allauth_forms.SignupForm):
         email: str = super().clean_email()
         finding = get_engine().check(email, scope=SIGN_UP)
         if finding.checks.get("disposable"):
-            raise ValidationError(
-                "This is a disposable address. Use one that you'll still have next month."
-            )
+            raise ValidationError(DISPOSABLE)
         if finding.did_you_mean and self.data.get("typed_email") != email:
             self.correction = finding.did_you_mean
             self.data = self.data.copy()
@@ -87,7 +86,7 @@ class SignupForm(allauth_forms.SignupForm):
     def _sign_up(self, request: HttpRequest) -> tuple[User | None, HttpResponse | None]:
         """Save the user and queue the code together, or neither."""
         email = self.cleaned_data["email"]
-        self.invitation = _opened_invitation(request, email)
+        self.invitation = opened_invitation(request, email)
         if self.account_already_exists and delete_unconfirmed_sign_up(email=email):
             self.account_already_exists = False
         user, response = super().try_save(request)
@@ -107,7 +106,7 @@ class SignupForm(allauth_forms.SignupForm):
         return user
 
 
-def _opened_invitation(request: HttpRequest, email: str) -> Invitation | None:
+def opened_invitation(request: HttpRequest, email: str) -> Invitation | None:
     public_id = request.session.get(INVITATION_SESSION_KEY, "")
     invitation = Invitation.objects.pending().filter(public_id=public_id, email=email).first()
     if invitation is None or not invitation.has_authorized_inviter():

@@ -4,6 +4,8 @@ from allauth.account import signals as account_signals
 from allauth.account.models import EmailAddress
 from allauth.mfa import signals as mfa_signals
 from allauth.mfa.models import Authenticator
+from allauth.socialaccount import signals as provider_signals
+from allauth.socialaccount.models import SocialAccount, SocialLogin
 from allauth.usersessions.adapter import get_adapter
 from allauth.usersessions.models import UserSession
 from django.contrib import messages
@@ -15,6 +17,7 @@ from django.http import HttpRequest
 from accounts import audit
 from accounts.authentication.browsers import describe_browser
 from accounts.authentication.failed_attempts import record_wrong_code
+from accounts.authentication.providers.connections import connection_name
 from accounts.authentication.second_factor.factors import (
     FACTORS,
     authenticator_name,
@@ -31,6 +34,8 @@ ACTIONS: dict[Signal, str] = {
     auth_signals.user_logged_out: "user.signed_out",
     account_signals.email_changed: "user.email_changed",
     account_signals.email_confirmed: "user.email_confirmed",
+    provider_signals.social_account_added: "user.provider_connected",
+    provider_signals.social_account_removed: "user.provider_disconnected",
     mfa_signals.authenticator_added: "user.second_factor_added",
     mfa_signals.authenticator_removed: "user.second_factor_removed",
     mfa_signals.authenticator_reset: "user.recovery_codes_renewed",
@@ -57,6 +62,10 @@ def record_action(
     match kwargs:
         case {"authenticator": Authenticator() as authenticator}:
             target = authenticator_name(authenticator)
+        case {"sociallogin": SocialLogin(account=connection)} | {
+            "socialaccount": SocialAccount() as connection
+        }:
+            user, target = connection.user, connection_name(connection)
         case {"from_email_address": None}:
             # allauth also signals a new user's first address as a change.
             return

@@ -1,9 +1,14 @@
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from allauth.mfa.models import Authenticator
+from allauth.usersessions.models import UserSession
 from django.urls import reverse
+from django.utils.text import get_text_list
 
+from accounts.authentication.providers.connections import provider_names, usable_connections
 from accounts.date_display import date_format
+from accounts.models import User
 from accounts.presenters.elements import Badge
 
 FEW_RECOVERY_CODES = 3
@@ -21,57 +26,46 @@ class SecurityRow:
     moment: datetime | None = None
 
 
-@dataclass(frozen=True)
-class SignInState:
-    has_app: bool
-    unused_codes: int | None
-    passkeys: int
-    sessions: int
-    joined_at: datetime
-    # None: never changed.
-    password_changed_at: datetime | None = None
-
-    @property
-    def has_second_factor(self) -> bool:
-        return self.has_app or self.passkeys > 0
-
-
 def second_factor_rows(*, passkeys_work: bool) -> list[SecurityRow]:
     app = replace(_app_row(has_app=False), badge=None)
     passkey = SecurityRow("Passkey", PASSKEY_TEXT, "Add", reverse("mfa_add_webauthn"))
     return [app, passkey] if passkeys_work else [app]
 
 
-def security_rows(state: SignInState) -> list[SecurityRow]:
-    passkeys = SecurityRow(
-        "Passkeys", PASSKEY_TEXT, "Manage", reverse("mfa_list_webauthn"), Badge(str(state.passkeys))
-    )
-    sessions = SecurityRow(
-        "Sessions",
-        "The browsers you're signed in from.",
-        "View",
-        reverse("usersessions_list"),
-        Badge(str(state.sessions)),
-    )
-    joined = date_format(state.joined_at, "DATE_FORMAT")
-    password = SecurityRow(
-        "Password",
-        "Changed" if state.password_changed_at else f"Not changed since you joined on {joined}.",
-        "Change",
-        reverse("account_change_password"),
-        moment=state.password_changed_at,
-    )
-    rows = [password, _app_row(has_app=state.has_app), passkeys, sessions]
-    if (unused := state.unused_codes) is not None:
-        codes = SecurityRow(
-            "Recovery codes",
+def security_rows(user: User) -> list[SecurityRow]:
+    rows = [_password_row(user)]
+    if names := list(provider_names().values()):
+        text = "Accounts that sign you in without a password."
+        count = Badge(str(usable_connections(user).count()))
+        url = reverse("socialaccount_connections")
+        rows.append(SecurityRow(get_text_list(names, "and"), text, "Manage", url, count))
+    factors, types = Authenticator.objects.filter(user=user), Authenticator.Type
+    rows.append(_app_row(has_app=factors.filter(type=types.TOTP).exists()))
+    if codes := factors.filter(type=types.RECOVERY_CODES).first():
+        unused = len(codes.wrap().get_unused_codes())
+        badge = Badge(f"{unused} left", "risky" if unused < FEW_RECOVERY_CODES else "")
+        text, url = (
             "A way in if you lose your phone or passkey.",
-            "View",
             reverse("mfa_view_recovery_codes"),
-            Badge(f"{unused} left", "risky" if unused < FEW_RECOVERY_CODES else ""),
         )
-        rows.insert(2, codes)
-    return rows
+        rows.append(SecurityRow("Recovery codes", text, "View", url, badge))
+    count = Badge(str(factors.filter(type=types.WEBAUTHN).count()))
+    url = reverse("mfa_list_webauthn")
+    rows.append(SecurityRow("Passkeys", PASSKEY_TEXT, "Manage", url, count))
+    count = Badge(str(len(UserSession.objects.purge_and_list(user))))
+    text, url = "The browsers you're signed in from.", reverse("usersessions_list")
+    return [*rows, SecurityRow("Sessions", text, "View", url, count)]
+
+
+def _password_row(user: User) -> SecurityRow:
+    if not user.has_usable_password():
+        text = "You sign in without one."
+        return SecurityRow("Password", text, "Set", reverse("account_set_password"))
+    joined = date_format(user.date_joined, "DATE_FORMAT")
+    changed = user.password_changed_at
+    text = "Changed" if changed else f"Not changed since you joined on {joined}."
+    url = reverse("account_change_password")
+    return SecurityRow("Password", text, "Change", url, moment=changed)
 
 
 def _app_row(*, has_app: bool) -> SecurityRow:

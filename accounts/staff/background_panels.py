@@ -5,16 +5,8 @@ from django.db.models import Count, Min, Q
 from django.utils import timezone
 from django.utils.formats import date_format
 
-from accounts.staff.panels import (
-    MAX_ROWS,
-    Cell,
-    Fact,
-    Link,
-    Panel,
-    admin_list_url,
-    link_cell,
-    require_staff_permissions,
-)
+from accounts.staff.links import admin_list_url, link_cell
+from accounts.staff.panels import MAX_ROWS, Cell, Fact, Link, Panel, require_staff_permissions
 from runtime.dates import midnight
 from runtime.jobs.daily import LEASE_NAME
 from runtime.models import Lease, Mail
@@ -71,8 +63,9 @@ def emails_panel() -> Panel:
     advice = "Fix the error, then select the emails in the list and resend them."
     given_up = unsent.exclude(is_waiting).order_by("-given_up_at").defer("text", "html")
     return Panel(
-        "Emails",
+        "Emails given up",
         "No emails were given up.",
+        is_work=True,
         columns=("Given up", "To", "Subject", "Error"),
         rows=[
             [

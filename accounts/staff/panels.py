@@ -1,14 +1,13 @@
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
-from functools import wraps
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from functools import update_wrapper
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
-from django.db.models import Model
-from django.urls import reverse
+from accounts.presenters.stats import Stat
 
 if TYPE_CHECKING:
-    from accounts.models import Account, User
+    from accounts.models import User
 
 MAX_ROWS = 10
 
@@ -69,6 +68,19 @@ class Panel:
     facts: list[Fact] = field(default_factory=list)
     note: str = ""
     more: Link | None = None
+    # Whether the rows wait for staff. Without rows, the front page shows only the count.
+    is_work: bool = False
+    stats: Sequence[Stat] = ()
+    # For templates/fragments/chart.html.
+    chart: Any = None
+
+    @property
+    def count(self) -> str:
+        return f"{MAX_ROWS}+" if len(self.rows) >= MAX_ROWS else str(len(self.rows))
+
+    @property
+    def labeled_rows(self) -> list[list[tuple[str, Cell]]]:
+        return [list(zip(self.columns, row, strict=True)) for row in self.rows]
 
     @property
     def headers(self) -> list[Header]:
@@ -92,53 +104,23 @@ class SearchResults:
     hits: list[Hit]
 
 
+class StaffFunction(Generic[Result]):
+    """Takes a `user`, and returns None without the permissions. `tab`: on the account's page."""
+
+    def __init__(
+        self, build: Callable[..., Result], permissions: tuple[str, ...], tab: str
+    ) -> None:
+        update_wrapper(self, build)
+        self.build, self.permissions, self.tab = build, permissions, tab
+
+    def is_allowed(self, user: "User") -> bool:
+        return user.has_perms(self.permissions)
+
+    def __call__(self, *, user: "User", **kwargs: object) -> Result | None:
+        return self.build(**kwargs) if self.is_allowed(user) else None
+
+
 def require_staff_permissions(
-    *permissions: str,
-) -> Callable[[Callable[..., Result]], Callable[..., Result | None]]:
-    """Add a `user` argument, and return None without the permissions."""
-
-    def decorate(build: Callable[..., Result]) -> Callable[..., Result | None]:
-        @wraps(build)
-        def build_if_allowed(*, user: "User", **kwargs: object) -> Result | None:
-            return build(**kwargs) if user.has_perms(permissions) else None
-
-        return build_if_allowed
-
-    return decorate
-
-
-def admin_url(row: Model) -> str:
-    meta = row._meta
-    return reverse(f"admin:{meta.app_label}_{meta.model_name}_change", args=[row.pk])
-
-
-def admin_list_url(model: type[Model], query: str = "") -> str:
-    meta = model._meta
-    return reverse(f"admin:{meta.app_label}_{meta.model_name}_changelist") + query
-
-
-def account_admin_list_url(model: type[Model], account: "Account") -> str:
-    """Filter by account with an index, which a search wouldn't use."""
-    return admin_list_url(model, f"?account__id__exact={account.pk}")
-
-
-def admin_link(row: Model, text: str = "") -> Link:
-    return Link(text or str(row), admin_url(row))
-
-
-def account_hit(row: Any, text: str, description: str) -> Hit:
-    """Return what was found by its id."""
-    return Hit(admin_link(row, text), description, [admin_link(row.account)], is_exact=True)
-
-
-def link_cell(row: Model, text: str = "") -> Cell:
-    return Cell(text or str(row), admin_url(row))
-
-
-def usage_link(account: "Account", text: str = "Usage and requests") -> Link:
-    return Link(text, reverse("admin:show-usage", args=[account.public_id]))
-
-
-def account_cell(account: "Account") -> Cell:
-    link = usage_link(account, account.name)
-    return Cell(link.text, link.url)
+    *permissions: str, tab: str = ""
+) -> Callable[[Callable[..., Result]], StaffFunction[Result]]:
+    return lambda build: StaffFunction(build, permissions, tab)

@@ -3,14 +3,8 @@ from typing import Any
 from django.db.models import BooleanField, ExpressionWrapper, Q
 
 from accounts.models import Account, User
-from accounts.staff.panels import (
-    MAX_ROWS,
-    Hit,
-    SearchResults,
-    admin_link,
-    require_staff_permissions,
-    usage_link,
-)
+from accounts.staff.links import account_link, admin_link
+from accounts.staff.panels import MAX_ROWS, Hit, SearchResults, require_staff_permissions
 
 
 @require_staff_permissions("accounts.view_account")
@@ -25,10 +19,10 @@ def find_accounts(text: str) -> SearchResults:
         "Accounts",
         [
             Hit(
-                admin_link(account),
+                account_link(account),
                 account.public_id
                 + ("" if account.state == "Open" else f", {account.state.lower()}"),
-                [usage_link(account)],
+                [],
                 account.is_exact,
             )
             for account in accounts
@@ -48,7 +42,7 @@ def find_users(text: str) -> SearchResults:
             Hit(
                 admin_link(user),
                 user.name,
-                [admin_link(membership.account) for membership in user.memberships.all()],
+                [account_link(membership.account) for membership in user.memberships.all()],
                 user.is_exact,
             )
             for user in users[:MAX_ROWS]

@@ -22,7 +22,7 @@ from accounts.authentication.second_factor.factors import has_second_factor
 from accounts.authentication.second_factor.proof import has_used_factor, redirect_to_proof
 from accounts.models import User
 from accounts.staff import hooks
-from accounts.staff.pages import search, show_usage
+from accounts.staff.pages import search, show_account
 
 _PRIMARY_KEY = re.compile(r"[0-9]{1,18}")
 # Raised for filter values that a column can't have.
@@ -30,7 +30,7 @@ INVALID_FILTER_ERRORS = (DataError, FieldDoesNotExist, OverflowError, ValueError
 
 
 class StaffSite(admin.AdminSite):
-    site_header = "Email Validation staff"
+    site_header = f"{settings.PRODUCT_NAME} staff"
     site_title = "Staff"
     index_title = "Staff dashboard"
     enable_nav_sidebar = False
@@ -41,9 +41,9 @@ class StaffSite(admin.AdminSite):
         urls = [
             path("search/", self.admin_view(partial(search, site=self)), name="search"),
             path(
-                "usage/<str:public_id>/",
-                self.admin_view(partial(show_usage, site=self)),
-                name="show-usage",
+                "customers/<str:public_id>/",
+                self.admin_view(partial(show_account, site=self)),
+                name="show-account",
             ),
         ]
         return urls + super().get_urls()
@@ -56,8 +56,27 @@ class StaffSite(admin.AdminSite):
     ) -> TemplateResponse:
         user = cast(User, request.user)
         panels = [build_panel(user=user) for build_panel in hooks.staff_panels]
-        visible = [panel for panel in panels if panel is not None]
-        return super().index(request, {"panels": visible, **(extra_context or {})})
+        context = {
+            "trends": [stat for build in hooks.staff_trends for stat in build(user=user) or ()],
+            "panels": [panel for panel in panels if panel is not None],
+        }
+        return super().index(request, {**context, **(extra_context or {})})
+
+    def get_app_list(self, request: HttpRequest, app_label: str | None = None) -> list[Any]:
+        """Group the tables by what staff do with them."""
+        apps = super().get_app_list(request, app_label)
+        if app_label:
+            return apps
+        models = {
+            f"{app['app_label']}.{model['object_name']}": model
+            for app in apps
+            for model in app["models"]
+        }
+        return [
+            {"name": name, "app_label": name.lower(), "models": [models[key] for key in visible]}
+            for name, keys in settings.STAFF_TABLES.items()
+            if (visible := [key for key in keys if key in models])
+        ]
 
     def each_context(self, request: HttpRequest) -> dict[str, Any]:
         release = {"version": settings.VERSION, "commit": settings.COMMIT}

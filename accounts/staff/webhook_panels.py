@@ -1,7 +1,8 @@
 from django.db.models import F
 
 from accounts.models import Account, WebhookEndpoint
-from accounts.staff.panels import MAX_ROWS, Cell, Panel, account_cell, require_staff_permissions
+from accounts.staff.links import account_cell
+from accounts.staff.panels import MAX_ROWS, Cell, Panel, require_staff_permissions
 
 
 @require_staff_permissions("accounts.view_account")
@@ -14,10 +15,11 @@ def webhooks_panel() -> Panel:
         "No webhook is failing.",
         columns=("Account", "Webhook", "State", "Failing since", "Failures"),
         rows=[[account_cell(endpoint.account), *_cells(endpoint)] for endpoint in oldest],
+        is_work=True,
     )
 
 
-@require_staff_permissions("accounts.view_account")
+@require_staff_permissions("accounts.view_account", tab="Keys and webhooks")
 def account_webhooks_panel(account: Account) -> Panel:
     return Panel(
         "Webhooks",

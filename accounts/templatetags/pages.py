@@ -3,6 +3,7 @@ from fnmatch import fnmatch
 from typing import Any
 
 from django import template
+from django.conf import settings
 from django.contrib.humanize.templatetags.humanize import naturaltime
 from django.template import defaultfilters
 from django.templatetags.static import static
@@ -12,6 +13,7 @@ from django.utils.timesince import timeuntil
 
 from accounts.audit.queries import suspension_reason
 from accounts.authentication.browsers import describe_browser
+from accounts.authentication.providers.connections import provider_names
 from accounts.authentication.second_factor.factors import has_second_factor
 from accounts.date_display import PATTERNS, DateFormat, current_zone, date_format, exact_time
 from accounts.names import format_for_email, quoted_name
@@ -24,6 +26,9 @@ register.filter("browser", describe_browser)
 register.filter(has_second_factor)
 register.filter(exact_time)
 register.simple_tag(suspension_reason)
+register.simple_tag(provider_names)
+register.simple_tag(lambda: settings.PRODUCT_NAME, name="product_name")
+register.simple_tag(lambda: settings.BRAND_MARK_URL, name="brand_mark")
 
 ICONS = "vendor/lucide/icons.svg"
 

@@ -13,6 +13,7 @@ from accounts.request import AccountRequest
 from accounts.roles import TeamPermission
 from runtime.csv_download import csv_response
 from runtime.database.pagination import Cursor
+from runtime.database.replica import reads_replica
 
 PAGE = "accounts:show-audit-log"
 NO_ENTRY_YET = EmptyState(
@@ -21,6 +22,7 @@ NO_ENTRY_YET = EmptyState(
 
 
 @require_permission(TeamPermission.VIEW_AUDIT_LOG)
+@reads_replica
 def show_audit_log(request: AccountRequest) -> HttpResponse:
     form = AuditFilter(request.GET, request.account)
     before = Cursor.parse(request.GET.get("before", ""))

@@ -1,14 +1,15 @@
 from typing import cast
 
-from allauth.mfa.models import Authenticator
-from allauth.usersessions.models import UserSession
 from django.contrib.auth.decorators import login_not_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_safe
 
+from accounts.authentication.providers.connections import provider_names, usable_connections
+from accounts.authentication.providers.pages import allow_providers
+from accounts.authentication.second_factor.factors import has_second_factor
 from accounts.models import User
-from accounts.presenters.security import SignInState, second_factor_rows, security_rows
+from accounts.presenters.security import second_factor_rows, security_rows
 from accounts.request import SiteRequest
 from runtime.http.client_ip import is_address
 
@@ -16,19 +17,17 @@ from runtime.http.client_ip import is_address
 @require_safe
 def show_security(request: HttpRequest) -> HttpResponse:
     user = cast(User, request.user)
-    authenticators = Authenticator.objects.filter(user=user)
-    types = Authenticator.Type
-    codes = authenticators.filter(type=types.RECOVERY_CODES).first()
-    state = SignInState(
-        has_app=authenticators.filter(type=types.TOTP).exists(),
-        unused_codes=len(codes.wrap().get_unused_codes()) if codes else None,
-        passkeys=authenticators.filter(type=types.WEBAUTHN).count(),
-        sessions=len(UserSession.objects.purge_and_list(user)),
-        joined_at=user.date_joined,
-        password_changed_at=user.password_changed_at,
-    )
-    context = {"has_factor": state.has_second_factor, "rows": security_rows(state)}
+    context = {"has_factor": has_second_factor(user), "rows": security_rows(user)}
     return render(request, "accounts/show_security.html", context)
+
+
+@require_safe
+@allow_providers
+def confirm_at_provider(request: HttpRequest) -> HttpResponse:
+    connected = set(usable_connections(cast(User, request.user)).values_list("provider", flat=True))
+    names = {provider: name for provider, name in provider_names().items() if provider in connected}
+    context = {"providers": names, "next": request.GET.get("next", "")}
+    return render(request, "accounts/confirm_at_provider.html", context)
 
 
 @require_safe

@@ -180,8 +180,5 @@ def _open_connection(target: Target) -> HTTPConnection:
     return connection
 
 
-@cache
-def _tls_context() -> ssl.SSLContext:
-    context = ssl.create_default_context()
-    context.minimum_version = ssl.TLSVersion.TLSv1_2
-    return context
+# With TLS 1.2 or newer.
+_tls_context = cache(ssl.create_default_context)

@@ -99,8 +99,8 @@ class ApiMiddleware:
         bucket = request.call.rate_limit or limits.peek(
             request, limits.address_bucket(request.call.ip)
         )
-        response.headers.update(
-            rate_limit_headers(bucket, response.status_code, response.get("Retry-After"))
-        )
+        retry_after = response.get("Retry-After")
+        for name, value in rate_limit_headers(bucket, response.status_code, retry_after).items():
+            response[name] = value
         if self._hsts and request.is_secure():
-            response.headers["Strict-Transport-Security"] = self._hsts
+            response["Strict-Transport-Security"] = self._hsts

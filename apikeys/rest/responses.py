@@ -1,8 +1,7 @@
-from collections.abc import Generator, Iterable, Mapping
+from collections.abc import Generator, Mapping
 
 from django.conf import settings
 from django.http import Http404, HttpResponse
-from django.http.response import ResponseHeaders
 from rest_framework.exceptions import NotFound
 
 from apikeys.errors import ApiError
@@ -25,52 +24,22 @@ COMMON_HEADERS = {
 }
 
 
-def _by_lower_case(headers: Mapping[str, str]) -> dict[str, tuple[str, str]]:
-    return {name.lower(): (name, value) for name, value in headers.items()}
-
-
-_COMMON_HEADERS = _by_lower_case(COMMON_HEADERS)
-
-
-class ApiHeaders(ResponseHeaders):
-    """Skips Django's checks: values are our own ASCII, and gunicorn rejects line breaks."""
-
-    def __init__(self, headers: Mapping[str, str]) -> None:
-        self._store = _COMMON_HEADERS | _by_lower_case(headers)
-
-    def __setitem__(self, name: str, value: str | bytes | int) -> None:
-        if isinstance(value, str):
-            self._store[name.lower()] = (name, value)
-        else:
-            super().__setitem__(name, value)
-
-    def update(self, headers: Mapping[str, str]) -> None:
-        self._store |= _by_lower_case(headers)
-
-
 class ApiResponse(HttpResponse):
-    headers: ApiHeaders
     # The middleware logs refusals and crashes.
     _has_been_logged = True
 
     def __init__(self, body: bytes, status: int = 200, headers: Mapping[str, str] | None = None):
-        super().__init__(body, status=status, content_type=JSON)
-        self.headers = ApiHeaders({"Content-Length": str(len(body)), **(headers or {})})
-
-    def items(self) -> Iterable[tuple[str, str]]:
-        return self.headers._store.values()
+        length = {"Content-Length": str(len(body))}
+        super().__init__(
+            body, status=status, headers={**COMMON_HEADERS, **length, **(headers or {})}
+        )
 
 
 class ApiStream(StartedStream):
-    headers: ApiHeaders
     _has_been_logged = True
 
     def __init__(self, pieces: Generator[bytes], headers: Mapping[str, str]) -> None:
-        super().__init__(pieces)
-        self.headers = ApiHeaders(headers)
-
-    def items(self) -> Iterable[tuple[str, str]]:
-        return self.headers._store.values()
+        super().__init__(pieces, headers={**COMMON_HEADERS, **headers})
 
 
 def json_response(document: object, headers: dict[str, str] | None = None) -> ApiResponse:

@@ -178,7 +178,7 @@ def _error_example(code: str) -> OpenApiExample:
 
 
 class BearerScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
-    target_class = "apikeys.authentication.BearerAuthentication"
+    target_class = "apikeys.authentication.bearer.BearerAuthentication"
     name = "apiKey"
 
     def get_security_definition(self, auto_schema: object) -> dict[str, str]:

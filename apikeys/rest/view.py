@@ -11,9 +11,8 @@ from rest_framework.authentication import BaseAuthentication
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
-from apikeys.authentication import BearerAuthentication
-from apikeys.errors import ApiError
-from apikeys.permissions import (
+from apikeys.authentication.bearer import BearerAuthentication
+from apikeys.authentication.permissions import (
     AccountIsNotSuspended,
     ApiPermission,
     HasApiKey,
@@ -21,6 +20,7 @@ from apikeys.permissions import (
     IsFromAllowedNetwork,
     UsesHttps,
 )
+from apikeys.errors import ApiError
 from apikeys.request import ApiRequest
 from apikeys.rest.negotiation import accepts_json
 from apikeys.rest.request_body import check_content_length, refuse_unknown_parameters

@@ -4,13 +4,8 @@ import re
 
 from django.db.models import Q
 
-from accounts.staff.panels import (
-    MAX_ROWS,
-    Hit,
-    SearchResults,
-    admin_link,
-    require_staff_permissions,
-)
+from accounts.staff.links import account_link, admin_link
+from accounts.staff.panels import MAX_ROWS, Hit, SearchResults, require_staff_permissions
 from apikeys import crypto
 from apikeys.models import ApiKey, ApiKeyQuerySet, KeyLookup
 
@@ -59,7 +54,7 @@ def _findings(keys: ApiKeyQuerySet, *, are_exact: bool) -> SearchResults:
             Hit(
                 admin_link(key),
                 key.public_id + ("" if key.is_active else f", {key.state.lower()}"),
-                [admin_link(key.account)],
+                [account_link(key.account)],
                 are_exact,
             )
             for key in keys

@@ -12,10 +12,12 @@ import django_stubs_ext
 from config.hooks import *  # noqa: F403
 from config.server.pools import POOLS
 from config.settings.billing import currency, seller_country
+from config.settings.brand import brand_mark, product_name
 from config.settings.caches import cache_settings, redis_url
 from config.settings.content_security_policy import DIRECTIVES, PERMISSIONS_HEADER
-from config.settings.databases import database_settings, pgbouncer_settings
+from config.settings.databases import database_settings, pgbouncer_settings, replica_settings
 from config.settings.environment import Environment, get_origin
+from config.settings.identity_providers import identity_providers
 from config.settings.mail import mail_settings
 from config.settings.openapi import openapi_settings
 from config.settings.production_checks import require_production_settings
@@ -23,6 +25,7 @@ from config.settings.rest_framework import *  # noqa: F403
 from config.settings.secrets import values_to_mask
 from config.settings.sign_in import *  # noqa: F403
 from config.settings.staff_groups import GROUPS
+from config.settings.staff_tables import STAFF_TABLES
 from config.settings.telemetry import sentry_dsn, trace_rate
 from config.settings.templates import *  # noqa: F403
 from runtime.logging.dict_config import FORMATS, LEVELS, log_settings
@@ -44,6 +47,10 @@ DATA_DIR = env.folder("DATA_DIR", BASE_DIR / "var", outside=BASE_DIR)
 ENVIRONMENT = env.choice("ENVIRONMENT", "local", ("local", "production"))
 PRODUCTION = ENVIRONMENT == "production"
 DEBUG = env.flag("DEBUG", False)
+
+PRODUCT_NAME = product_name(env)
+BRAND_MARK = brand_mark(env)
+BRAND_MARK_URL = "/brand-mark.svg" if BRAND_MARK else ""
 
 PORT = env.integer("PORT", 8000, minimum=1, maximum=65535)
 BASE_URL = env.web_address("BASE_URL", f"http://127.0.0.1:{PORT}")
@@ -78,6 +85,9 @@ INSTALLED_APPS = [
     "allauth",
     "allauth.account",
     "allauth.mfa",
+    "allauth.socialaccount",
+    "allauth.socialaccount.providers.github",
+    "allauth.socialaccount.providers.google",
     "allauth.usersessions",
     "config.apps.StaffAdminConfig",
     "django.contrib.auth",
@@ -148,6 +158,15 @@ _DATABASE = database_settings(env, DATA_DIR / "db.sqlite3", pool_size=_POOL_SIZE
 # For web workers only: commands such as migrate need a session.
 PGBOUNCER = pgbouncer_settings(env, _DATABASE, pool_size=_POOL_SIZE)
 DATABASES = {"default": PGBOUNCER if PGBOUNCER and SERVES_WEB else _DATABASE}
+REPLICA = replica_settings(env, _DATABASE, pool_size=_POOL_SIZE)
+if REPLICA:
+    DATABASES["replica"] = REPLICA
+    DATABASE_ROUTERS = ["runtime.database.replica.ReplicaRouter"]
+# Logs and counts. Nothing that decides about money, keys or permissions.
+REPLICA_MODELS = {
+    *("accounts.auditentry", "apikeys.refusalhour", "credits.useday", "credits.usehour"),
+    "validation.logentry",
+}
 
 REDIS_URL = redis_url(env)
 CACHES = cache_settings(REDIS_URL, DATA_DIR / "counters.sqlite3")
@@ -156,6 +175,7 @@ RATELIMIT_USE_CACHE = "counters"
 # --- Sign-in --------------------------------------------------------------------------------------
 
 ACCOUNT_DEFAULT_HTTP_PROTOCOL = "https" if HTTPS else "http"
+SOCIALACCOUNT_PROVIDERS = identity_providers(env)
 MFA_TOTP_ISSUER = BASE_HOST
 MFA_WEBAUTHN_ALLOW_INSECURE_ORIGIN = not PRODUCTION
 # Browsers support no passkeys on IP addresses.
@@ -170,7 +190,7 @@ EMAILS_ARE_FILES = not env.is_set("EMAIL_URL")
 globals().update(mail_settings(env, MAIL_DIR))  # EMAIL_BACKEND, EMAIL_HOST, EMAIL_PORT, …
 EMAIL_TIMEOUT = 10
 _MAIL_HOST = BASE_HOST if PRODUCTION else "example.com"
-DEFAULT_FROM_EMAIL = env.sender("DEFAULT_FROM_EMAIL", f"Email Validation <hello@{_MAIL_HOST}>")
+DEFAULT_FROM_EMAIL = env.sender("DEFAULT_FROM_EMAIL", f"{PRODUCT_NAME} <hello@{_MAIL_HOST}>")
 SERVER_EMAIL = DEFAULT_FROM_EMAIL
 SUPPORT_EMAIL = env.sender("SUPPORT_EMAIL", f"support@{_MAIL_HOST}", name_allowed=False)
 MAIL_RETENTION_DAYS = 30
@@ -221,7 +241,7 @@ PERMISSIONS_POLICY = PERMISSIONS_HEADER
 ANONYMOUS_REQUESTS_PER_MINUTE = env.integer(
     "ANONYMOUS_REQUESTS_PER_MINUTE", 60, minimum=1, maximum=1_000_000
 )
-SPECTACULAR_SETTINGS = openapi_settings(BASE_URL, SUPPORT_EMAIL, VERSION)
+SPECTACULAR_SETTINGS = openapi_settings(PRODUCT_NAME, BASE_URL, SUPPORT_EMAIL, VERSION)
 DNS_RESOLVERS = env.resolvers("DNS_RESOLVERS")
 DNS_TIMEOUT = env.number("DNS_TIMEOUT", 3, minimum=0.1, maximum=30)
 # Entries per worker, 2 KB each.

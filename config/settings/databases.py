@@ -11,7 +11,6 @@ Settings: TypeAlias = dict[str, Any]
 SQLITE = "django.db.backends.sqlite3"
 POSTGRESQL = "runtime.database.postgresql"
 FORMAT = "must be of the form postgres://user:password@host:5432/name or sqlite:////folder/file."
-PGBOUNCER_FORMAT = "must be of the form postgres://user:password@host:6432/name."
 
 CONNECTION_MAX_AGE = 60
 
@@ -32,17 +31,36 @@ def database_settings(env: Environment, default_file: Path, *, pool_size: int) -
 
 
 def pgbouncer_settings(env: Environment, database: Settings, *, pool_size: int) -> Settings | None:
-    url = env.text("PGBOUNCER_URL")
-    if not url:
+    parsed = _same_database(env, "PGBOUNCER_URL", database)
+    return parsed and _through_pgbouncer(_postgresql(parsed, pool_size))
+
+
+def replica_settings(env: Environment, database: Settings, *, pool_size: int) -> Settings | None:
+    parsed = _same_database(env, "REPLICA_URL", database)
+    if not parsed:
         return None
-    parsed = _parse(url)
-    if not _names_postgresql(url, parsed):
-        env.report("PGBOUNCER_URL", PGBOUNCER_FORMAT)
-    elif not is_postgresql(database):
-        env.report("PGBOUNCER_URL", "needs DATABASE_URL, the same database without PgBouncer.")
-    else:
-        parsed["PASSWORD"] = parsed["PASSWORD"] or database["PASSWORD"]
-        return _through_pgbouncer(_postgresql(parsed, pool_size))
+    replica = _postgresql(parsed, pool_size, session="standby")
+    # Also after it was promoted.
+    replica["OPTIONS"]["options"] += " -c default_transaction_read_only=on"
+    if pool_size:
+        from runtime.database.postgresql.base import ReplicaConnection
+
+        # It may be down when the pool opens, and another host after a promotion.
+        lifetime = {"min_size": 0, "max_lifetime": CONNECTION_MAX_AGE}
+        replica["OPTIONS"]["pool"] |= {"connection_class": ReplicaConnection, **lifetime}
+    return replica
+
+
+def _same_database(env: Environment, name: str, database: Settings) -> Settings | None:
+    """Parse the URL of another server for `database`, whose password is the default."""
+    url = env.text(name)
+    parsed = _parse(url) if url else {}
+    if url and not _names_postgresql(url, parsed):
+        env.report(name, "must be of the form postgres://user:password@host:port/name.")
+    elif url and not is_postgresql(database):
+        env.report(name, "needs DATABASE_URL, the same database on its primary.")
+    elif url:
+        return {**parsed, "PASSWORD": parsed["PASSWORD"] or database["PASSWORD"]}
     return None
 
 
@@ -81,15 +99,14 @@ def _sqlite(file: str) -> Settings:
     }
 
 
-def _postgresql(parsed: Settings, pool_size: int) -> Settings:
+def _postgresql(parsed: Settings, pool_size: int, session: str = "read-write") -> Settings:
     database = {**parsed, "ENGINE": POSTGRESQL}
     options = database.setdefault("OPTIONS", {})
     options.setdefault("connect_timeout", 2)
     # Seen in pg_stat_activity.
     options.setdefault("application_name", _program_name())
     if "," in (parsed["HOST"] or str(options.get("host", ""))):
-        # Not a standby.
-        options.setdefault("target_session_attrs", "read-write")
+        options.setdefault("target_session_attrs", session)
     # Prepare only on request: runtime/database/postgresql/base.py.
     options.setdefault("prepare_threshold", 1_000_000_000)
     # Prepared statements look up a few rows by key.

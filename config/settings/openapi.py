@@ -1,9 +1,9 @@
 from typing import Any
 
 
-def openapi_settings(base_url: str, support_email: str, version: str) -> dict[str, Any]:
+def openapi_settings(name: str, base_url: str, support_email: str, version: str) -> dict[str, Any]:
     return {
-        "TITLE": "Email Validation API",
+        "TITLE": f"{name} API",
         "DESCRIPTION": "Find out whether an email address can receive mail.",
         "VERSION": version,
         "OAS_VERSION": "3.1.0",

@@ -56,9 +56,17 @@ ACCOUNT_RATE_LIMITS = {
     "reset_password": None,
     "reset_email": "5/m/key",
     "reset_email_address": "20/m/ip",
+    "provider": "60/m/ip",
     # runtime/mail/recipient_limits.py limits these. This would refuse a sign-up already saved.
     "confirm_email": None,
 }
+SOCIALACCOUNT_ADAPTER = "accounts.authentication.providers.adapter.ProviderAdapter"
+SOCIALACCOUNT_FORMS = {
+    "signup": "accounts.authentication.providers.forms.ProviderSignupForm",
+    "disconnect": "accounts.authentication.providers.forms.DisconnectForm",
+}
+# Users who sign up see the terms first.
+SOCIALACCOUNT_AUTO_SIGNUP = False
 USERSESSIONS_ADAPTER = "accounts.authentication.adapter.SessionsAdapter"
 
 MFA_ADAPTER = "accounts.authentication.adapter.SecondFactorAdapter"

@@ -168,7 +168,9 @@ class _Document(FPDF):
 
     def _write(self, text: str, width: float, *, height: float = LINE, align: str = "L") -> None:
         left, height = self.x, height * self.scale
-        for line in self._split(self._known(fonts.printable(text)), width):
+        known = self._known(fonts.printable(text))
+        lines = self.multi_cell(width, text=known, dry_run=True, output=MethodReturnValue.LINES)
+        for line in cast(list[str], lines):
             # After a line that ends in another font, fpdf2 doesn't set the font again.
             self.current_font_is_set_on_page = False
             self.set_x(left)
@@ -182,10 +184,6 @@ class _Document(FPDF):
             else fonts.UNKNOWN
             for letter in text
         )
-
-    def _split(self, text: str, width: float) -> list[str]:
-        lines = self.multi_cell(width, text=text, dry_run=True, output=MethodReturnValue.LINES)
-        return cast(list[str], lines)
 
     def _rule(self) -> None:
         self.ln(2)

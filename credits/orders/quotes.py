@@ -77,8 +77,22 @@ def quote(account: Account, item: Pack | Plan, buyer: Buyer | None = None) -> Qu
         started_on=subscription.started_on,
         day=timezone.now().date(),
     )
-    new = _quote(account, item, offer, tax, _orders_to_replace(account, offer.kind))
-    pending = _find_pending(new, item)
+    replaced = account.orders.pending().for_plans()
+    if offer.kind != OrderKind.RENEWAL:
+        # A renewal stays pending until an upgrade is paid.
+        replaced = replaced.exclude(kind=OrderKind.RENEWAL)
+    new = _quote(account, item, offer, tax, replaced)
+    same_terms = account.orders.pending().filter(
+        plan=item,
+        kind=new.kind,
+        credits=new.credits,
+        net_cents=new.amount.net_cents,
+        tax_cents=new.amount.tax_cents,
+        tax_reason=new.tax.reason,
+        currency=new.currency,
+        method=new.method,
+    )
+    pending = same_terms.first()
     return replace(new, pending=pending, replaced=()) if pending else new
 
 
@@ -127,26 +141,6 @@ def _renewal_tax(account: Account, plan: Plan, paid_cents: int | None) -> Tax:
 
 def _usual_rate() -> Decimal:
     return Decimal(str(settings.TAX_RATE))
-
-
-def _orders_to_replace(account: Account, kind: OrderKind) -> Iterable[Order]:
-    """A renewal stays pending until an upgrade is paid."""
-    pending = account.orders.pending().for_plans()
-    return pending if kind == OrderKind.RENEWAL else pending.exclude(kind=OrderKind.RENEWAL)
-
-
-def _find_pending(quote: Quote, plan: Plan) -> Order | None:
-    same_terms = quote.account.orders.pending().filter(
-        plan=plan,
-        kind=quote.kind,
-        credits=quote.credits,
-        net_cents=quote.amount.net_cents,
-        tax_cents=quote.amount.tax_cents,
-        tax_reason=quote.tax.reason,
-        currency=quote.currency,
-        method=quote.method,
-    )
-    return same_terms.first()
 
 
 def _quote(

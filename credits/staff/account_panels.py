@@ -1,20 +1,12 @@
 from accounts.models import Account
-from accounts.staff.panels import (
-    MAX_ROWS,
-    Cell,
-    Fact,
-    Link,
-    Panel,
-    account_admin_list_url,
-    link_cell,
-    require_staff_permissions,
-)
+from accounts.staff.links import account_admin_list_url, link_cell
+from accounts.staff.panels import MAX_ROWS, Cell, Fact, Link, Panel, require_staff_permissions
 from credits.models import LedgerEntry, Order
 from credits.money import format_money
 from credits.presenters.balance import format_signed
 
 
-@require_staff_permissions("credits.view_wallet", "credits.view_subscription")
+@require_staff_permissions("credits.view_wallet", "credits.view_subscription", tab="Billing")
 def balance_panel(account: Account) -> Panel:
     wallet, subscription = account.wallet, account.subscription
     days = wallet.days_left
@@ -33,7 +25,7 @@ def balance_panel(account: Account) -> Panel:
     )
 
 
-@require_staff_permissions("credits.view_ledgerentry")
+@require_staff_permissions("credits.view_ledgerentry", tab="Billing")
 def ledger_panel(account: Account) -> Panel:
     return Panel(
         "Latest ledger entries",
@@ -53,7 +45,7 @@ def ledger_panel(account: Account) -> Panel:
     )
 
 
-@require_staff_permissions("credits.view_order")
+@require_staff_permissions("credits.view_order", tab="Billing")
 def orders_panel(account: Account) -> Panel:
     return Panel(
         "Latest orders",

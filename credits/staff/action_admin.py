@@ -13,8 +13,8 @@ from django.urls import URLPattern, path, reverse
 
 from accounts.audit.models import AuditEntry
 from accounts.models import User
+from accounts.staff.links import account_admin_list_url
 from accounts.staff.own_accounts import find_account, own_account_refusal
-from accounts.staff.panels import account_admin_list_url
 from accounts.staff.request import StaffRequest, staff_request
 from credits.forms import ConfirmForm
 from credits.staff.previews import ActionPreview
@@ -87,6 +87,11 @@ class StaffActionsAdmin(admin.ModelAdmin[Row]):
         if own_refusal and request.method == "POST":
             messages.error(request, own_refusal)
             return redirect(self._change_url(object_id))
+        context = {**(extra_context or {}), **self.describe_actions(user, obj)}
+        return super().change_view(request, object_id, form_url, context)
+
+    def describe_actions(self, user: User, obj: Row) -> dict[str, Any]:
+        own_refusal = own_account_refusal(user, obj)
         links, refusals = [], [own_refusal]
         for action in self.staff_actions:
             if not (user.has_perm(action.permission) and action.is_available(obj)):
@@ -101,13 +106,11 @@ class StaffActionsAdmin(admin.ModelAdmin[Row]):
         account, log = find_account(obj), ""
         if account is not None and user.has_perm("accounts.view_auditentry"):
             log = account_admin_list_url(AuditEntry, account)
-        context = {
-            **(extra_context or {}),
+        return {
             "action_links": links,
             "action_refusals": list(filter(None, dict.fromkeys(refusals))),
             "audit_url": log,
         }
-        return super().change_view(request, object_id, form_url, context)
 
     def perform(
         self, request: StaffRequest, object_id: str, action: StaffAction[Row]

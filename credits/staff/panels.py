@@ -6,22 +6,11 @@ from django.template.defaultfilters import pluralize
 from django.utils import timezone
 from django.utils.formats import date_format
 
-from accounts.staff.panels import (
-    MAX_ROWS,
-    Cell,
-    Fact,
-    Link,
-    Panel,
-    account_cell,
-    admin_list_url,
-    link_cell,
-    require_staff_permissions,
-)
+from accounts.staff.links import account_cell, admin_list_url, link_cell
+from accounts.staff.panels import MAX_ROWS, Cell, Fact, Link, Panel, require_staff_permissions
 from credits.models import Order, StaffGrant, Subscription, Wallet
 from credits.models.wallets import PACE_DAYS
 from credits.money import format_money
-from credits.staff.revenue import find_revenue
-from runtime.dates import midnight, next_month, previous_month
 
 _BALANCE_PERMISSIONS = ("accounts.view_account", "credits.view_wallet", "credits.view_subscription")
 
@@ -58,21 +47,11 @@ def low_balances_panel() -> Panel:
     )
 
 
-@require_staff_permissions("credits.view_order", "credits.view_subscription")
-def revenue_panel() -> Panel:
+@require_staff_permissions("credits.view_subscription")
+def paid_plans_panel() -> Panel:
     plans = Subscription.objects.count_by_paid_plan()
-    this_month = timezone.now().date().replace(day=1)
-    months = {"this": this_month, "last": previous_month(this_month)}
-    revenue = find_revenue(
-        {name: (midnight(first), midnight(next_month(first))) for name, first in months.items()}
-    )
-    facts = [Fact("On paid plans", Cell(sum(plan.accounts for plan in plans)))]
-    for event, label in (("paid", "Paid in"), ("refunded", "Refunded in")):
-        for name, first in months.items():
-            sums = [format_money(cents, code) for code, cents in revenue[event, name].items()]
-            facts.append(Fact(f"{label} {first:%B}", Cell(", ".join(sums) or "Nothing")))
     return Panel(
-        "Revenue",
+        "Paid plans",
         "No account is on a paid plan.",
         columns=("Plan", "Accounts", "Price per month"),
         rows=[
@@ -85,9 +64,8 @@ def revenue_panel() -> Panel:
             ]
             for plan in plans[:MAX_ROWS]
         ],
-        facts=facts,
-        note="Amounts include tax. Each refund, full or partial, counts in the month it was made.",
-        more=Link("All paid orders", admin_list_url(Order, "?state__exact=paid")),
+        facts=[Fact("Accounts", Cell(sum(plan.accounts for plan in plans)))],
+        more=Link("All subscriptions", admin_list_url(Subscription)),
     )
 
 
@@ -109,6 +87,7 @@ def unpaid_orders_panel() -> Panel:
             ]
             for order in pending[:MAX_ROWS]
         ],
+        is_work=True,
         note="Oldest first. Once a bank transfer arrives, open its order and mark it paid.",
         more=Link("All unpaid orders", admin_list_url(Order, "?state__exact=pending&o=7")),
     )
@@ -130,6 +109,7 @@ def pending_grants_panel() -> Panel:
             ]
             for grant in pending.order_by("requested_at", "pk")[:MAX_ROWS]
         ],
+        is_work=True,
         note="Oldest first. Open a grant to confirm or reject it.",
         more=Link("All pending grants", admin_list_url(StaffGrant, "?state__exact=pending")),
     )

@@ -1,6 +1,7 @@
 import re
 
-from accounts.staff.panels import MAX_ROWS, SearchResults, account_hit, require_staff_permissions
+from accounts.staff.links import account_hit
+from accounts.staff.panels import MAX_ROWS, SearchResults, require_staff_permissions
 from credits.models import Hold, Order
 
 ACCOUNT_SEARCH_FIELDS = ("account__name", "account__public_id", "account__memberships__user__email")

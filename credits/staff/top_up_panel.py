@@ -1,13 +1,14 @@
 from collections.abc import Iterator
 
 from accounts.models import Account
-from accounts.staff.panels import MAX_ROWS, Cell, Fact, Panel, link_cell, require_staff_permissions
+from accounts.staff.links import link_cell
+from accounts.staff.panels import MAX_ROWS, Cell, Fact, Panel, require_staff_permissions
 from credits.automatic_top_ups.rules import look_up_costs
 from credits.models import AutomaticOrder, AutomaticTopUp, SavedCard
 from credits.money import format_money
 
 
-@require_staff_permissions("credits.view_automatictopup")
+@require_staff_permissions("credits.view_automatictopup", tab="Billing")
 def automatic_top_up_panel(account: Account) -> Panel:
     top_up = AutomaticTopUp.objects.select_related("pack").filter(account=account).first()
     card = SavedCard.objects.filter(account=account).first()

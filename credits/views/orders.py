@@ -1,6 +1,4 @@
-from collections.abc import Callable
 from contextlib import suppress
-from functools import wraps
 
 from django.conf import settings
 from django.contrib import messages
@@ -18,22 +16,13 @@ from credits.orders import placement
 from credits.payments import PaymentUnavailable, get_payment_method
 from credits.presenters.invoice import describe_invoice, order_tax, refund_rows
 from credits.presenters.orders import order_outcome
+from runtime.http.form_targets import allow_forms_to
 
 PAGE = "credits:show-orders"
 ORDERS_PER_PAGE = 25
-
-
-def allow_payment_page(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
-    """Let the page's forms redirect to the payment page, which `form-action` prevents elsewhere."""
-
-    @wraps(view)
-    def allowed(request: AccountRequest, *args: object, **kwargs: object) -> HttpResponse:
-        response = view(request, *args, **kwargs)
-        if settings.STRIPE_SECRET_KEY:
-            response._csp_update = {"form-action": settings.STRIPE_CHECKOUT_URL}  # type: ignore[attr-defined]
-        return response
-
-    return allowed
+allow_payment_page = allow_forms_to(
+    lambda: [settings.STRIPE_CHECKOUT_URL] if settings.STRIPE_SECRET_KEY else []
+)
 
 
 @require_permission(TeamPermission.BUY)

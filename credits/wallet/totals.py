@@ -1,3 +1,4 @@
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from datetime import date, datetime, timedelta
 from typing import Any, NamedTuple
@@ -40,6 +41,21 @@ def daily_usage(
         day=TruncDate("hour"), month=TruncMonth("hour", output_field=DateField())
     )
     return _totals(_sums(days, groups).union(_sums(hours, groups), all=True), len(groups))
+
+
+def calls_by_day(first: date) -> tuple[Counter[date], Counter[date]]:
+    """Return the calls of all accounts since then, and those with the verdict unknown."""
+    days = UseDay.objects.filter(day__gte=first)
+    hours = UseHour.objects.open().filter(hour__gte=midnight(first))
+    both = [
+        rows.order_by().values_list("day", "verdict").annotate(sum_of_calls=Sum("calls"))
+        for rows in (days, hours.annotate(day=TruncDate("hour")))
+    ]
+    calls, unknown = Counter[date](), Counter[date]()
+    for day, verdict, number in both[0].union(both[1], all=True):
+        calls[day] += number
+        unknown[day] += number * (verdict == "unknown")
+    return calls, unknown
 
 
 def hourly_usage(

@@ -7,13 +7,10 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from weakref import WeakValueDictionary
 
 # A lookup takes a socket or two, of about a thousand.
 MAX_LOOKUPS, MAX_LOOKUPS_PER_OWNER = 400, 16
-
-
-class _OwnerSlots(threading.Semaphore):
-    users = 0
 
 
 class LookupSlots:
@@ -22,19 +19,15 @@ class LookupSlots:
     ) -> None:
         self._max_per_owner = max_per_owner
         self._all = threading.Semaphore(max_lookups)
-        self._by_owner: dict[str, _OwnerSlots] = {}
+        # An owner's slots exist while a lookup refers to them.
+        self._by_owner: WeakValueDictionary[str, threading.Semaphore] = WeakValueDictionary()
         self.waiting = self.active = 0
-        self._lock = threading.Lock()
 
     @contextmanager
     def acquire(self, owner: str, seconds: float) -> Iterator[bool]:
         """Yield False if no slot became free in time."""
         ends_at = time.monotonic() + seconds
-        with self._lock:
-            owner_slots = self._by_owner.get(owner)
-            if owner_slots is None:
-                owner_slots = self._by_owner[owner] = _OwnerSlots(self._max_per_owner)
-            owner_slots.users += 1
+        owner_slots = self._by_owner.setdefault(owner, threading.Semaphore(self._max_per_owner))
         has_owner_slot = is_acquired = False
         try:
             self.waiting += 1
@@ -52,7 +45,3 @@ class LookupSlots:
                 self._all.release()
             if has_owner_slot:
                 owner_slots.release()
-            with self._lock:
-                owner_slots.users -= 1
-                if not owner_slots.users:
-                    del self._by_owner[owner]

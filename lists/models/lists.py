@@ -1,13 +1,12 @@
 import logging
 from collections.abc import Sequence
-from datetime import datetime, timedelta
+from datetime import timedelta
 from functools import partial
 
 from django.conf import settings
 from django.db import models, transaction
 from django.db.models import F, Q, Sum
 from django.utils import timezone
-from django.utils.functional import cached_property
 
 from accounts import audit
 from accounts.models import Account
@@ -17,17 +16,17 @@ from apikeys.models import ApiKey
 from credits.models import Hold
 from engine import Verdict
 from lists.files.cells import read_address
-from lists.models.progress import WORK_PER_DOMAIN, add_mark, find_speed
+from lists.models.managers import DeletedListManager, ListManager
+from lists.models.progress import ListProgress
 from lists.models.states import (
     FINAL,
     HOLDING_CREDITS,
     STATES_BEFORE,
-    UNFINISHED,
     UNREAD,
     WORKABLE,
     ListState,
 )
-from runtime.database.leased_rows import LeasedQuerySet, LeasedRow
+from runtime.database.leased_rows import LeasedRow
 from runtime.ids import random_id
 from validation.charging.settlement import MAILBOX_PRICE, PRICE
 from validation.probes import groups
@@ -36,9 +35,6 @@ logger = logging.getLogger(__name__)
 
 # After a process was killed, others wait this long. Heartbeats renew leases.
 LEASE = timedelta(seconds=30)
-# Waits between checks of unknown results.
-STUCK_AFTER = timedelta(minutes=10)
-RECHECK_AFTER = (timedelta(minutes=1), timedelta(minutes=10), timedelta(minutes=60))
 _DOWNLOADABLE = FINAL - {ListState.EXPIRED} | {ListState.PAUSED, ListState.RECHECKING}
 
 
@@ -50,60 +46,6 @@ class Dedupe(models.TextChoices):
     ADDRESS = "address", "The same address"
     MAILBOX = "mailbox", "The same mailbox, behind aliases"
     OFF = "off", "No"
-
-
-class AddressListQuerySet(LeasedQuerySet["AddressList"]):
-    def due(self) -> "AddressListQuerySet":
-        """Return one list to parse per account, so large files delay only their owner."""
-        parsing = self.filter(state=ListState.PARSING)
-        served = parsing.leased().values("account")
-        waiting = parsing.of_active_accounts().exclude(account__in=served)
-        return waiting.order_by("updated_at", "pk")
-
-    def of_active_accounts(self) -> "AddressListQuerySet":
-        return self.filter(account__closed_at=None, account__suspended_at=None)
-
-    def lock(self, address_list: "AddressList") -> "AddressList":
-        """Return the locked row. Lock it before the wallet."""
-        return self.select_for_update().get(pk=address_list.pk)
-
-    def stuck(self) -> "AddressListQuerySet":
-        """Return the lists on which no process has worked for too long."""
-        now = timezone.now()
-        before = now - STUCK_AFTER
-        is_unserved = Q(served_at=None, started_at__lt=before) | Q(served_at__lt=before)
-        # While mail servers are asked, only this moment moves.
-        is_unserved &= Q(collect_at=None) | Q(collect_at__lt=before)
-        # None: the recheck has begun.
-        is_due = Q(recheck_at=None) | Q(recheck_at__lt=before)
-        is_unleased = Q(leased_until=None) | Q(leased_until__lt=now)
-        return self.of_active_accounts().filter(
-            (Q(state__in=(ListState.QUEUED, ListState.RUNNING)) & is_unserved)
-            | (Q(state=ListState.PARSING, updated_at__lt=before) & is_unleased)
-            | (Q(state=ListState.RECHECKING) & is_due & is_unserved)
-        )
-
-    def unfinished(self) -> "AddressListQuerySet":
-        return self.filter(state__in=UNFINISHED)
-
-
-class DeletedListQuerySet(LeasedQuerySet["AddressList"]):
-    def due(self) -> "DeletedListQuerySet":
-        return self.order_by("deleted_at", "pk")
-
-
-_ListManager = models.Manager.from_queryset(AddressListQuerySet)
-_DeletedListManager = models.Manager.from_queryset(DeletedListQuerySet)
-
-
-class ListManager(_ListManager["AddressList"]):
-    def get_queryset(self) -> AddressListQuerySet:
-        return AddressListQuerySet(self.model, using=self._db).filter(deleted_at=None)
-
-
-class DeletedListManager(_DeletedListManager["AddressList"]):
-    def get_queryset(self) -> DeletedListQuerySet:
-        return DeletedListQuerySet(self.model, using=self._db).exclude(deleted_at=None)
 
 
 class VerdictCounts(models.Model):
@@ -120,7 +62,7 @@ class VerdictCounts(models.Model):
         return {verdict.value: getattr(self, verdict.value) for verdict in Verdict}
 
 
-class AddressList(LeasedRow, VerdictCounts):
+class AddressList(LeasedRow, VerdictCounts, ListProgress):
     LEASE = LEASE
 
     public_id = models.CharField(max_length=30, unique=True, editable=False, default=list_id)
@@ -132,7 +74,6 @@ class AddressList(LeasedRow, VerdictCounts):
     name = models.CharField(max_length=100)
     metadata = models.JSONField(default=dict)
 
-    state = models.CharField(max_length=12, default=ListState.UPLOADING)
     error_code = models.CharField(max_length=40, blank=True)
     error_message = models.CharField(max_length=300, blank=True)
 
@@ -154,7 +95,6 @@ class AddressList(LeasedRow, VerdictCounts):
     # Start even if most cells are no addresses.
     is_confirmed = models.BooleanField(default=False, db_default=False)
     max_credits = models.PositiveBigIntegerField(null=True)
-    checks_mailboxes = models.BooleanField(default=False, db_default=False)
 
     # Found while parsing.
     bytes = models.PositiveBigIntegerField(default=0)
@@ -163,38 +103,20 @@ class AddressList(LeasedRow, VerdictCounts):
     not_address = models.PositiveIntegerField(default=0)
     bad_syntax = models.PositiveIntegerField(default=0)
     duplicates = models.PositiveIntegerField(default=0)
-    # Distinct addresses.
-    addresses = models.PositiveIntegerField(default=0)
     # Those of the sandbox, which are free.
     sandbox_addresses = models.PositiveIntegerField(default=0, db_default=0)
-    domains = models.PositiveIntegerField(default=0, db_default=0)
 
     hold = models.ForeignKey(Hold, null=True, on_delete=models.PROTECT, related_name="+")
-    checked = models.PositiveIntegerField(default=0)
-    # Addresses whose mail server is asked, and those of them that have a result.
-    mailboxes = models.PositiveIntegerField(default=0, db_default=0)
-    mailboxes_checked = models.PositiveIntegerField(default=0, db_default=0)
-    # When their answers are collected again, and when about the last one is expected.
-    collect_at = models.DateTimeField(null=True)
-    mailboxes_end_at = models.DateTimeField(null=True)
     # Of the results, those that are safe to send to.
     safe = models.PositiveIntegerField(default=0, db_default=0)
     # Counts of results by reason, and of mistyped domains.
     reasons = models.JSONField(default=dict, db_default=models.Value({}, models.JSONField()))
     typos = models.JSONField(default=dict, db_default=models.Value({}, models.JSONField()))
-    # Recent times, each with the work done by then, for the speed.
-    progress_marks = models.JSONField(default=list, db_default=models.Value([], models.JSONField()))
-    # How often unknown results were checked again.
-    rechecks = models.PositiveSmallIntegerField(default=0)
-    recheck_at = models.DateTimeField(null=True)
     # When a process last took a chunk. The longest wait is served next.
     served_at = models.DateTimeField(null=True)
 
     created_at = models.DateTimeField(default=timezone.now)
     updated_at = models.DateTimeField(default=timezone.now)
-    started_at = models.DateTimeField(null=True)
-    # When every address had a result. Unknown ones may be checked again after it.
-    results_at = models.DateTimeField(null=True)
     paused_at = models.DateTimeField(null=True)
     finished_at = models.DateTimeField(null=True)
     expires_at = models.DateTimeField(null=True)
@@ -306,77 +228,6 @@ class AddressList(LeasedRow, VerdictCounts):
     def needs_confirmation(self) -> bool:
         """Return whether this may be the wrong column."""
         return 2 * self.not_address > self.rows - self.empty
-
-    @cached_property
-    def domains_looked_up(self) -> int:
-        return self.blocks.aggregate(sum=Sum("looked_up"))["sum"] or 0
-
-    @property
-    def domains_checked(self) -> int:
-        if self.checked or self.results_at:
-            # Addresses wait for all domains, whose blocks are deleted at the end.
-            return self.domains
-        return self.domains_looked_up if self.domains and self.started_at else 0
-
-    @property
-    def work(self) -> int:
-        return WORK_PER_DOMAIN * self.domains + self.addresses
-
-    @property
-    def work_done(self) -> int:
-        """Return the work without mail servers."""
-        return WORK_PER_DOMAIN * self.domains_checked + self.checked + self.mailboxes_waiting
-
-    @property
-    def mailboxes_waiting(self) -> int:
-        return self.mailboxes - self.mailboxes_checked
-
-    @property
-    def is_checking_mailboxes(self) -> bool:
-        """Return whether the list only waits for mail servers."""
-        is_running = self.state in {ListState.RUNNING, ListState.PAUSED}
-        return is_running and self.mailboxes_waiting > 0 and self.work_done >= self.work
-
-    @property
-    def percent_checked(self) -> int:
-        """Return the share of the work that is done, rounded down."""
-        if not self.work:
-            return 100 if self.state == ListState.COMPLETED else 0
-        percent = 100 * self.work_done // self.work
-        if not self.checks_mailboxes:
-            return percent
-        # Mail servers take most of the time.
-        return (percent + 9 * (100 * self.checked // max(1, self.addresses))) // 10
-
-    @property
-    def speed(self) -> float | None:
-        """Return the work per second, or None if it isn't known."""
-        is_running = self.state == ListState.RUNNING
-        return find_speed(self.progress_marks, timezone.now().timestamp()) if is_running else None
-
-    @property
-    def seconds_left(self) -> int | None:
-        if self.is_checking_mailboxes and self.mailboxes_end_at is not None:
-            return max(0, round((self.mailboxes_end_at - timezone.now()).total_seconds()))
-        if self.checks_mailboxes:
-            return None
-        return round((self.work - self.work_done) / self.speed) if self.speed else None
-
-    def mark_progress(self, *, newly_checked: int = 0) -> None:
-        """Record the work done, for the speed."""
-        now, work = timezone.now().timestamp(), self.work_done + newly_checked
-        marks = add_mark(self.progress_marks, now, work)
-        if marks is not self.progress_marks:
-            AddressList.objects.filter(pk=self.pk).update(progress_marks=marks)
-
-    @property
-    def rechecks_end_at(self) -> datetime | None:
-        """Return when the last check of unknown results is due, if all are needed."""
-        if self.state != ListState.RECHECKING:
-            return None
-        if self.recheck_at is None:
-            return timezone.now() + sum(RECHECK_AFTER[self.rechecks :], timedelta())
-        return self.recheck_at + sum(RECHECK_AFTER[self.rechecks + 1 :], timedelta())
 
     def change_state(self, new: ListState, **changes: object) -> bool:
         """Change the state in a conditional UPDATE. Return False if it isn't allowed."""

@@ -2,6 +2,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from accounts.presenters.elements import Badge
+from accounts.presenters.stats import Stat
 from accounts.roles import TeamPermission, who_has
 from credits.models import Wallet
 from lists.models import AddressList, ListSample
@@ -19,7 +20,6 @@ from lists.results.sample import (
     bounce_rate_of,
     shares_of,
 )
-from validation.presenters.stats import Stat
 
 _SHOWN_TYPOS = 10
 _TONES = {

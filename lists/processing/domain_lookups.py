@@ -9,7 +9,7 @@ from engine import DOMAIN_DATA, DomainInfo, StaffDomains, dump_route, load_route
 from lists.bulk_sql import find_domains, store_routes
 from lists.models import AddressList, DomainBlock, ListDomain
 from runtime.database.heartbeat import Heartbeat
-from validation import staff_domains
+from validation.domain_data import staff_domains
 from validation.lookup_limits import AccountLookupLimit
 
 # More wouldn't be faster: the process has no idle time left.

@@ -6,18 +6,10 @@ from django.contrib import admin, messages
 from django.db.models import Count, Q, QuerySet
 from django.http import HttpRequest
 
+from accounts.models import Account
+from accounts.staff.links import account_admin_list_url, account_cell, admin_list_url, link_cell
 from accounts.staff.own_accounts import exclude_own_accounts
-from accounts.staff.panels import (
-    MAX_ROWS,
-    Cell,
-    Fact,
-    Link,
-    Panel,
-    account_cell,
-    admin_list_url,
-    link_cell,
-    require_staff_permissions,
-)
+from accounts.staff.panels import MAX_ROWS, Cell, Fact, Link, Panel, require_staff_permissions
 from accounts.staff.read_only import BoundedPaginator, ReadOnlyAdmin
 from accounts.staff.request import StaffRequest
 from apikeys.actor import Actor
@@ -25,6 +17,7 @@ from lists.lifecycle import InvalidState, cancel_list
 from lists.models import AddressList
 from lists.models.states import ListState
 
+_COUNTED = ("Checked", "Deliverable", "Risky", "Undeliverable", "Unknown")
 _ADVICE = "Start list processes: `manage.py run_lists`. If they are running, see their log."
 
 
@@ -84,6 +77,28 @@ class AddressListAdmin(ReadOnlyAdmin):
         self.message_user(request, f"Canceled: {', '.join(canceled) or 'none'}.", level)
 
 
+@require_staff_permissions("lists.view_addresslist", tab="Lists")
+def account_lists_panel(account: Account) -> Panel:
+    newest = AddressList.objects.filter(account=account).order_by("-created_at", "-pk")
+    return Panel(
+        "Latest lists",
+        "No lists yet.",
+        columns=("List", "State", "Addresses", *_COUNTED, "Created", "Finished"),
+        rows=[
+            [
+                link_cell(each, each.public_id),
+                Cell(each.state.capitalize(), tone="bad" if each.error_code else ""),
+                Cell(each.addresses),
+                *(Cell(getattr(each, name.lower())) for name in _COUNTED),
+                Cell(each.created_at),
+                Cell(each.finished_at),
+            ]
+            for each in newest[:MAX_ROWS]
+        ],
+        more=Link("All lists", account_admin_list_url(AddressList, account)),
+    )
+
+
 @require_staff_permissions("lists.view_addresslist", "accounts.view_account")
 def lists_panel() -> Panel:
     counts = AddressList.objects.unfinished().aggregate(
@@ -95,7 +110,7 @@ def lists_panel() -> Panel:
     stuck_cell = Cell(counts["stuck"], admin_list_url(AddressList, "?state=stuck"), "bad")
     stuck_fact = Fact("Stuck", stuck_cell, _ADVICE)
     return Panel(
-        "Lists",
+        "Stuck lists",
         "No list is stuck.",
         columns=("List", "Account", "State", "Checked", "Addresses", "Last served"),
         rows=[
@@ -110,14 +125,11 @@ def lists_panel() -> Panel:
             for address_list in stuck[:MAX_ROWS]
         ],
         facts=[
-            _state_fact(ListState.QUEUED, counts["queued"]),
-            _state_fact(ListState.RUNNING, counts["running"]),
+            Fact("Queued", Cell(counts["queued"], admin_list_url(AddressList, "?state=queued"))),
+            Fact("Running", Cell(counts["running"], admin_list_url(AddressList, "?state=running"))),
             stuck_fact if counts["stuck"] else Fact("Stuck", Cell(0)),
         ],
+        is_work=True,
         note="Stuck: no process has worked on it for 10 minutes.",
         more=Link("All lists", admin_list_url(AddressList)),
     )
-
-
-def _state_fact(state: ListState, count: int) -> Fact:
-    return Fact(state.capitalize(), Cell(count, admin_list_url(AddressList, f"?state={state}")))

@@ -1,4 +1,5 @@
-from accounts.staff.panels import SearchResults, account_hit, require_staff_permissions
+from accounts.staff.links import account_hit
+from accounts.staff.panels import SearchResults, require_staff_permissions
 from lists.models import AddressList
 
 

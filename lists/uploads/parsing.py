@@ -18,8 +18,8 @@ from lists.uploads.limits import check_day
 from lists.uploads.options import describe_missing_column
 from lists.uploads.sources import Source, Table, open_source
 from runtime.database.heartbeat import Heartbeat
-from validation import staff_domains
 from validation.addresses import address_hash
+from validation.domain_data import staff_domains
 
 MAX_ATTEMPTS = 5
 # Rows without an address cost nothing, but take time and space.

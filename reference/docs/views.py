@@ -69,11 +69,11 @@ def show_all_pages(request: HttpRequest) -> HttpResponse:
 def show_changelog_feed(request: HttpRequest) -> HttpResponse:
     page_url = settings.BASE_URL + reverse("docs:show-changelog")
     feed = Atom1Feed(
-        title="Email Validation changelog",
+        title=f"{settings.PRODUCT_NAME} changelog",
         link=page_url,
         description="What's new in the API, the dashboard, and the docs.",
         language="en",
-        author_name="Email Validation",
+        author_name=settings.PRODUCT_NAME,
         feed_url=settings.BASE_URL + request.path,
     )
     for entry in read_changelog():

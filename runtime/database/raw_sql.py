@@ -30,10 +30,10 @@ class OutcomeUnknown(OperationalError):
 
 times_unavailable = Counter(
     "emailvalidation_database_unavailable",
-    "Times the database was unavailable to: api, page, background, or write_buffer.",
+    "Times the database was unavailable, by where: api, page, background, write_buffer, replica.",
     ("where",),
 )
-initialize(times_unavailable, ("api", "page", "background", "write_buffer"))
+initialize(times_unavailable, ("api", "page", "background", "write_buffer", "replica"))
 
 
 def execute(statement: str, values: Row) -> list[Row]:

@@ -1,7 +1,5 @@
 import re
 import time
-from collections.abc import Callable
-from functools import cache
 
 from django.conf import settings
 from django.http import HttpResponse
@@ -45,15 +43,9 @@ class IdentifyRequestMiddleware(Middleware):
 
 def choose_request_id(client_id: str) -> str:
     """Return the client's id if it is well-formed and contains no secret, or a new one."""
-    if _CLIENT_ID.fullmatch(client_id) and not _contains_secret()(client_id):
+    if _CLIENT_ID.fullmatch(client_id) and not import_string(settings.API_KEY_DETECTOR)(client_id):
         return client_id
     return ids.request_id()
-
-
-@cache
-def _contains_secret() -> Callable[[str], bool]:
-    function: Callable[[str], bool] = import_string(settings.API_KEY_DETECTOR)
-    return function
 
 
 def _access_record(

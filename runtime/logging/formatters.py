@@ -7,11 +7,10 @@ import logging
 import re
 import sys
 import threading
-import time
 import traceback
 from collections.abc import Collection
 from contextvars import ContextVar
-from functools import lru_cache
+from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
 
@@ -41,7 +40,6 @@ _RECORD_FIELDS = {
     *vars(logging.makeLogRecord({})),
     *("message", "asctime", "request_id", "account_id", "server_time", "status_code"),
 }
-_FRACTIONS = [f"{number:03d}" for number in range(1000)]
 
 
 class LineFormatter(logging.Formatter):
@@ -92,8 +90,8 @@ def redact(text: str) -> str:
 
 
 def iso_timestamp(seconds: float) -> str:
-    milliseconds = int(seconds * 1000)
-    return f"{_format_second(milliseconds // 1000)}.{_FRACTIONS[milliseconds % 1000]}Z"
+    at = datetime.fromtimestamp(seconds, UTC).replace(tzinfo=None)
+    return f"{at.isoformat(timespec='milliseconds')}Z"
 
 
 def id_or_none(text: str) -> str | None:
@@ -146,11 +144,6 @@ class WithoutPath(logging.Filter):
         if path is not None and isinstance(record.args, tuple):
             record.args = tuple("…" if argument == path else argument for argument in record.args)
         return True
-
-
-@lru_cache(maxsize=4)
-def _format_second(seconds: int) -> str:
-    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(seconds))
 
 
 def _extra_fields(record: logging.LogRecord) -> dict[str, object]:

@@ -103,16 +103,13 @@ class Mail(LeasedRow):
             },
         )
         message.attach_alternative(self.html, "text/html")
-        self._attach_file(message)
-        return message
-
-    def _attach_file(self, message: EmailMultiAlternatives) -> None:
-        """Attach the file if possible: the email is more important."""
+        # If possible: the email is more important.
         try:
             for make in make_attachment if self.attachment else ():
                 message.attach(*make(reference=self.attachment))
         except Exception:
             logger.exception("Email %s is sent without %s", self.pk, self.attachment)
+        return message
 
     def mark_sent(self) -> None:
         """Do this even if another worker has claimed the email."""

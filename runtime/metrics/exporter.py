@@ -4,82 +4,49 @@ import os
 import platform
 import threading
 from collections.abc import Iterable
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from socket import AF_INET, AF_INET6
+from socket import AF_INET6
+from wsgiref.simple_server import WSGIRequestHandler, make_server
+from wsgiref.types import StartResponse, WSGIEnvironment
 
 import django
 from django.conf import settings
 from django.core.management.base import CommandError
-from prometheus_client import CollectorRegistry
+from prometheus_client import CollectorRegistry, make_wsgi_app
 from prometheus_client.core import GaugeMetricFamily, Metric
-from prometheus_client.exposition import choose_encoder
+from prometheus_client.exposition import ThreadingWSGIServer
 from prometheus_client.multiprocess import MultiProcessCollector, mark_process_dead
 
-CLIENT_TIMEOUT = 10
 
-
-class BuildInfo:
-    name = "emailvalidation_build_info"
-    help_text = "Always 1; labels identify the running version."
+class MetricsCollector(MultiProcessCollector):
+    # One request at a time deletes and reads files.
+    _lock = threading.Lock()
 
     def collect(self) -> Iterable[Metric]:
+        with self._lock:
+            for path in Path(self._path).glob("gauge_live*.db"):
+                if not _is_alive(process := _process_of(path)):
+                    mark_process_dead(process, self._path)
+            yield from super().collect()
         labels = {
             "version": settings.VERSION,
             "commit": settings.COMMIT,
             "python": platform.python_version(),
             "django": django.__version__,
         }
-        info = GaugeMetricFamily(self.name, self.help_text, labels=tuple(labels))
+        text = "Always 1; labels identify the running version."
+        info = GaugeMetricFamily("emailvalidation_build_info", text, labels=tuple(labels))
         info.add_metric(list(labels.values()), 1)
         yield info
 
 
-class MetricsExporter(ThreadingHTTPServer):
-    daemon_threads = True
-
-    def __init__(self, address: tuple[str, int], folder: Path) -> None:
-        """Raise OSError if the address is in use."""
-        self.address_family = AF_INET6 if ":" in address[0] else AF_INET
-        super().__init__(address, Handler)
-        self._folder = folder
-        self._registry = CollectorRegistry()
-        self._registry.register(BuildInfo())
-        MultiProcessCollector(self._registry, str(folder))
-        # One request at a time deletes and reads files.
-        self._lock = threading.Lock()
-
-    def start(self) -> None:
-        threading.Thread(target=self.serve_forever, daemon=True).start()
-
-    def render(self, accept: str) -> tuple[bytes, str]:
-        encode, content_type = choose_encoder(accept)
-        with self._lock:
-            for path in self._folder.glob("gauge_live*.db"):
-                process = _process_of(path)
-                if not _is_alive(process):
-                    mark_process_dead(process, str(self._folder))
-            return encode(self._registry), content_type
-
+class _Server(ThreadingWSGIServer):
     def handle_error(self, request: object, client_address: object) -> None:
         """Ignore clients that disconnect during a response."""
 
 
-class Handler(BaseHTTPRequestHandler):
-    server: MetricsExporter
-    timeout = CLIENT_TIMEOUT
-    server_version, sys_version = "metrics", ""
-
-    def do_GET(self) -> None:
-        if self.path.partition("?")[0] != "/metrics":
-            self.send_error(404)
-            return
-        body, content_type = self.server.render(self.headers.get("Accept", ""))
-        self.send_response(200)
-        self.send_header("Content-Type", content_type)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
+class _Handler(WSGIRequestHandler):
+    timeout = 10
 
     def log_message(self, format: str, *arguments: object) -> None:  # noqa: A002
         """Keep scrapes out of the access log."""
@@ -87,13 +54,27 @@ class Handler(BaseHTTPRequestHandler):
 
 def start_exporter(address: tuple[str, int]) -> None:
     settings.METRICS_DIR.mkdir(mode=0o700, parents=True, exist_ok=True)
+    registry = CollectorRegistry()
+    MetricsCollector(registry, str(settings.METRICS_DIR))
+    show_metrics = make_wsgi_app(registry)
+
+    def application(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        if environ["PATH_INFO"] != "/metrics":
+            start_response("404 Not Found", [])
+            return []
+        body: list[bytes] = show_metrics(environ, start_response)
+        return body
+
+    host, port = address
+    if ":" in host:
+        _Server.address_family = AF_INET6
     try:
-        MetricsExporter(address, settings.METRICS_DIR).start()
+        server = make_server(host, port, application, _Server, _Handler)
     except OSError as error:
-        host, port = address
         raise CommandError(
             f"Can't serve metrics on {host}, port {port}: {error.strerror}."
         ) from error
+    threading.Thread(target=server.serve_forever, daemon=True).start()
 
 
 def delete_earlier_metrics(folder: Path) -> None:

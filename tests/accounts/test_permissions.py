@@ -57,6 +57,7 @@ PUBLIC = {
 }
 WITHOUT_ACCOUNT = {
     "accounts:add-required-factor",
+    "accounts:confirm-at-provider",
     "accounts:agree-to-terms",
     "accounts:open-account",
     "accounts:edit-profile",

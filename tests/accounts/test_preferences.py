@@ -12,18 +12,12 @@ from accounts.models import Account, AuditEntry, User
 from accounts.roles import Role
 from accounts.team import invite_member
 from runtime.models import Mail
-from tests.conftest import signed_in
 from validation.models import LogEntry
 
 pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 
 NOON = datetime(2026, 11, 20, 12, 0, 5, tzinfo=UTC)
 PREFERENCES = {"theme": "", "time_zone": "", "date_format": "dmy"}
-
-
-@pytest.fixture
-def browser(owner: User) -> Client:
-    return signed_in(owner)
 
 
 def save(browser: Client, **preferences: str) -> str:
@@ -102,6 +96,6 @@ def test_staff_pages_have_the_chosen_theme_and_stay_in_utc(
     save(browser, time_zone="Asia/Kolkata")
     User.objects.filter(pk=owner.pk).update(is_staff=True, is_superuser=True, theme="dark")
     Account.objects.filter(pk=account.pk).update(suspended_at=NOON)
-    page = browser.get(f"/admin/usage/{account.public_id}/").content.decode()
+    page = browser.get(f"/admin/customers/{account.public_id}/?tab=audit-log").content.decode()
     assert 'title="20 Nov 2026, 12:00:05 UTC"' in page
     assert "theme-dark" in page

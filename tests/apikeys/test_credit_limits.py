@@ -54,11 +54,7 @@ def test_use_and_reset_are_described(
 
 @pytest.mark.django_db
 class TestPages:
-    @pytest.fixture
-    def client(self, owner: User) -> Client:
-        return signed_in(owner)
-
-    def change(self, client: Client, key: ApiKey, credits_per_month: str, **fields: Any) -> str:
+    def change(self, browser: Client, key: ApiKey, credits_per_month: str, **fields: Any) -> str:
         sent = {
             "name": key.name,
             "access": "full",
@@ -66,11 +62,11 @@ class TestPages:
             **fields,
         }
         path = f"/apikeys/{key.public_id}/change/"
-        return client.post(path, sent, follow=True).content.decode()
+        return browser.post(path, sent, follow=True).content.decode()
 
     @pytest.mark.anywhere
-    def test_new_key_gets_the_limit_of_the_form(self, client: Client) -> None:
-        form = client.get("/apikeys/create/").context["form"]
+    def test_new_key_gets_the_limit_of_the_form(self, browser: Client) -> None:
+        form = browser.get("/apikeys/create/").context["form"]
         assert "The most this key can use in a calendar month" in str(form)
         sent = {
             "name": "Job",
@@ -78,41 +74,41 @@ class TestPages:
             "form_token": form["form_token"].value(),
             "credits_per_month": "5000",
         }
-        client.post("/apikeys/create/", sent)
+        browser.post("/apikeys/create/", sent)
         assert ApiKey.objects.get().credits_per_month == 5_000
         entry = AuditEntry.objects.get(action="key.created")
         assert entry.target.endswith(", 5,000 credits per month")
 
-    def test_pages_show_the_use_of_a_limited_key(self, client: Client, key: ApiKey) -> None:
+    def test_pages_show_the_use_of_a_limited_key(self, browser: Client, key: ApiKey) -> None:
         with on("2026-11-25"):
             self.change(signed_in(User.objects.get()), key, "50")
             charge(key, 12)
-            client = signed_in(User.objects.get())
-            listed = client.get("/apikeys/").content.decode()
-            page = client.get(f"/apikeys/{key.public_id}/change/").content.decode()
+            browser = signed_in(User.objects.get())
+            listed = browser.get("/apikeys/").content.decode()
+            page = browser.get(f"/apikeys/{key.public_id}/change/").content.decode()
         assert "12 of 50 credits used in November" in listed
         assert 'value="24"' in listed
         assert "12 of 50 credits used in November; resets on December 1 (UTC)." in page
         assert 'name="credits_per_month" value="50"' in page
 
     @pytest.mark.anywhere
-    def test_empty_field_removes_the_limit(self, client: Client, key: ApiKey) -> None:
-        self.change(client, key, "50")
+    def test_empty_field_removes_the_limit(self, browser: Client, key: ApiKey) -> None:
+        self.change(browser, key, "50")
         assert AuditEntry.objects.latest("pk").target.endswith(", 50 credits per month")
         assert "and 50 credits per month" in Mail.objects.latest("pk").text
-        self.change(client, key, "")
+        self.change(browser, key, "")
         assert AuditEntry.objects.latest("pk").target.endswith(", no credit limit")
         key.refresh_from_db()
         assert key.credits_per_month is None
 
     def test_list_of_keys_reads_all_uses_in_one_query(
-        self, client: Client, account: Account, owner: User, django_assert_max_num_queries: Any
+        self, browser: Client, account: Account, owner: User, django_assert_max_num_queries: Any
     ) -> None:
         for number in range(10):
             name = f"Key {number}"
             services.create_key(account=account, name=name, actor=owner, credits_per_month=9)
         with django_assert_max_num_queries(12):
-            page = client.get("/apikeys/").content.decode()
+            page = browser.get("/apikeys/").content.decode()
         assert page.count("0 of 9 credits used") == 10
 
     def test_staff_see_limit_and_use_of_a_key(self, key: ApiKey, staff: User) -> None:

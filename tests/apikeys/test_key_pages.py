@@ -27,25 +27,20 @@ def get_form_token(page: bytes) -> str:
     return match[1]
 
 
-def create(client: Client, **fields: str) -> tuple[str, dict[str, str]]:
+def create(browser: Client, **fields: str) -> tuple[str, dict[str, str]]:
     """Submit the form. Return the response's page and the submitted data."""
-    token = get_form_token(client.get("/apikeys/create/").content)
+    token = get_form_token(browser.get("/apikeys/create/").content)
     sent = {"name": "Sign-up form", "access": "full", "form_token": token, **fields}
-    response = client.post("/apikeys/create/", sent)
+    response = browser.post("/apikeys/create/", sent)
     assert response.status_code == 200
     assert "no-store" in response.headers["Cache-Control"]
     return response.content.decode(), sent
 
 
-@pytest.fixture
-def client(owner: User) -> Client:
-    return signed_in(owner)
-
-
-def test_new_key_is_shown_uncached_with_two_lines_that_use_it(client: Client) -> None:
-    page, _ = create(client)
+def test_new_key_is_shown_uncached_with_two_lines_that_use_it(browser: Client) -> None:
+    page, _ = create(browser)
     secret = SECRET.findall(page)[0]
-    assert secret not in repr(dict(client.session))
+    assert secret not in repr(dict(browser.session))
     assert f"SVC_API_KEY</span>={secret}" in page
     assert "$SVC_API_KEY" in page
     assert "you won't see it again" in page
@@ -54,24 +49,24 @@ def test_new_key_is_shown_uncached_with_two_lines_that_use_it(client: Client) ->
     assert ApiClient(secret).get("/v1/me").json()["key"]["name"] == "Sign-up form"
 
 
-def test_form_creates_one_key_and_shows_its_secret_once(client: Client) -> None:
+def test_form_creates_one_key_and_shows_its_secret_once(browser: Client) -> None:
     for token in ("", "short", "x" * 33, "<script>"):
-        page = client.post("/apikeys/create/", {"name": "A name", "form_token": token})
+        page = browser.post("/apikeys/create/", {"name": "A name", "form_token": token})
         assert "Open this page again" in page.content.decode()
     assert not ApiKey.objects.exists()
-    shown, sent = create(client)
+    shown, sent = create(browser)
     secret = SECRET.findall(shown)[0]
-    again = client.post("/apikeys/create/", sent).content.decode()
+    again = browser.post("/apikeys/create/", sent).content.decode()
     assert "shown only once" in again
     assert secret not in again
     assert ApiKey.objects.count() == 1
 
 
 def test_form_sets_the_settings_of_the_key_which_the_list_shows_without_its_secret(
-    client: Client,
+    browser: Client,
 ) -> None:
     page, _ = create(
-        client,
+        browser,
         expires_at="90",
         allowed_networks="203.0.113.7\n203.0.113.9/24\n203.0.113.0/24\n::ffff:203.0.113.0/120",
         requests_per_minute="10",
@@ -82,7 +77,7 @@ def test_form_sets_the_settings_of_the_key_which_the_list_shows_without_its_secr
     assert key.expires_at is not None
     assert (key.expires_at - key.created_at).days in {89, 90}
     ApiClient(SECRET.findall(page)[0], ip="203.0.113.7").get("/v1/me")
-    listed = client.get("/apikeys/").content.decode()
+    listed = browser.get("/apikeys/").content.decode()
     for shown in ("Sign-up form", key.display, "Olive Owner", "203.0.113.7", "2 networks"):
         assert shown in listed
     assert not SECRET.search(listed)
@@ -90,7 +85,7 @@ def test_form_sets_the_settings_of_the_key_which_the_list_shows_without_its_secr
 
 
 def test_list_shows_the_requests_of_7_days_without_lists(
-    client: Client, account: Account, key: ApiKey
+    browser: Client, account: Account, key: ApiKey
 ) -> None:
     now = timezone.now()
     add_usage(account, now, 1_200, key=key)
@@ -98,7 +93,7 @@ def test_list_shows_the_requests_of_7_days_without_lists(
     add_usage(account, now, 70, key=key, for_list=True)
     add_usage(account, now - timedelta(days=8), 900, key=key)
     services.create_key(account=account, name="Unused", actor=account.memberships.get().user)
-    listed = " ".join(client.get("/apikeys/").content.decode().split())
+    listed = " ".join(browser.get("/apikeys/").content.decode().split())
     usage = f'href="/validation/usage/?range=7d&amp;key={key.public_id}"'
     assert f"{usage}> 1,205 requests in the last 7 days </a>" in listed
     assert "> 0 requests in the last 7 days </a>" in listed
@@ -126,62 +121,62 @@ def test_list_shows_the_requests_of_7_days_without_lists(
     ],
 )
 def test_invalid_input_is_explained_and_preserved(
-    client: Client, fields: dict[str, str], sentence: str
+    browser: Client, fields: dict[str, str], sentence: str
 ) -> None:
-    page, sent = create(client, **fields)
+    page, sent = create(browser, **fields)
     assert sentence in page
     assert not ApiKey.objects.exists()
     if "name" not in fields:
         assert 'value="Sign-up form"' in page
     # The same form works once it's corrected.
     corrected = {**sent, "name": "Sign-up form", "expires_at": "", **dict.fromkeys(fields, "")}
-    response = client.post("/apikeys/create/", {**corrected, "name": "Corrected"})
+    response = browser.post("/apikeys/create/", {**corrected, "name": "Corrected"})
     assert SECRET.search(response.content.decode())
 
 
 def test_revoking_asks_for_confirmation_and_takes_effect_immediately(
-    client: Client, key: ApiKey, caller: ApiClient
+    browser: Client, key: ApiKey, caller: ApiClient
 ) -> None:
     path = f"/apikeys/{key.public_id}/revoke/"
-    assert b"You can't undo this" in client.get(path).content
+    assert b"You can't undo this" in browser.get(path).content
     assert caller.get("/v1/me").status_code == 200
-    response = client.post(path, follow=True)
+    response = browser.post(path, follow=True)
     assert b"Requests with this key are now refused." in response.content
     assert b"Inactive keys" in response.content
     assert caller.get("/v1/me").status_code == 401
-    assert b"was already revoked" in client.post(path, follow=True).content
+    assert b"was already revoked" in browser.post(path, follow=True).content
 
 
 def test_rotation_shows_the_new_key_once_and_keeps_the_old_one_for_the_grace_period(
-    client: Client, key: ApiKey, secret: str
+    browser: Client, key: ApiKey, secret: str
 ) -> None:
     path = f"/apikeys/{key.public_id}/rotate/"
-    sent = {"form_token": get_form_token(client.get(path).content), "grace": "1"}
-    page = client.post(path, sent).content.decode()
+    sent = {"form_token": get_form_token(browser.get(path).content), "grace": "1"}
+    page = browser.post(path, sent).content.decode()
     new = SECRET.findall(page)[0]
     assert new != secret
     assert ApiClient(new).get("/v1/me").status_code == 200
     assert ApiClient(secret).get("/v1/me").status_code == 200
-    again = client.post(path, sent).content.decode()
+    again = browser.post(path, sent).content.decode()
     assert "shown only once" in again
     assert new not in again
     assert ApiKey.objects.count() == 2
-    listed = client.get("/apikeys/").content.decode()
+    listed = browser.get("/apikeys/").content.decode()
     assert "Replaced by" in listed
     assert "in 1\xa0hour" in listed
 
 
 def test_changed_settings_apply_to_the_next_request(
-    client: Client, key: ApiKey, caller: ApiClient
+    browser: Client, key: ApiKey, caller: ApiClient
 ) -> None:
     path = f"/apikeys/{key.public_id}/change/"
     sent = {"name": "Renamed", "access": "full", "requests_per_minute": "7"}
     sent["allowed_networks"] = "203.0.113.0/24"
-    assert "Saved Renamed." in client.post(path, sent, follow=True).content.decode()
+    assert "Saved Renamed." in browser.post(path, sent, follow=True).content.decode()
     assert caller.get("/v1/me").status_code == 403
     there = ApiClient(caller.secret, ip="203.0.113.9").get("/v1/me")
     assert there.json()["rate_limit"]["limit"] == 7
-    page = client.get(path).content.decode()
+    page = browser.get(path).content.decode()
     assert 'value="Renamed"' in page
     assert "203.0.113.0/24</textarea>" in page
     assert AuditEntry.objects.latest("pk").action == "key.changed"
@@ -189,26 +184,26 @@ def test_changed_settings_apply_to_the_next_request(
 
 
 def test_invalid_settings_and_changes_of_a_revoked_key_are_refused(
-    client: Client, key: ApiKey, owner: User
+    browser: Client, key: ApiKey, owner: User
 ) -> None:
     change, rotate = (f"/apikeys/{key.public_id}/{name}/" for name in ("change", "rotate"))
     for sent in ({"name": ""}, {"name": "x", "allowed_networks": "nowhere"}):
-        assert "errorlist" in client.post(change, sent).content.decode()
-    token = get_form_token(client.get(rotate).content)
+        assert "errorlist" in browser.post(change, sent).content.decode()
+    token = get_form_token(browser.get(rotate).content)
     services.revoke_key(key=key, actor=owner)
     for path, sent in (
         (change, {"name": "Too late", "access": "full"}),
         (rotate, {"form_token": token, "grace": "1"}),
     ):
-        assert "This key is no longer active" in client.post(path, sent).content.decode()
+        assert "This key is no longer active" in browser.post(path, sent).content.decode()
     assert ApiKey.objects.get().name == "The Shop's server"
 
 
-def test_21st_key_is_refused(client: Client, account: Account, owner: User) -> None:
+def test_21st_key_is_refused(browser: Client, account: Account, owner: User) -> None:
     for number in range(MAX_ACTIVE_KEYS):
         services.create_key(account=account, name=f"Server {number}", actor=owner)
-    assert "Create Key</a>" not in client.get("/apikeys/").content.decode()
-    refused, _ = create(client)
+    assert "Create Key</a>" not in browser.get("/apikeys/").content.decode()
+    refused, _ = create(browser)
     assert "An account can have at most 20 active keys" in refused
 
 

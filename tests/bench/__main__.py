@@ -1,10 +1,7 @@
-"""Run benchmarks: `python -m tests.bench [SUBJECT…] [--write] [--rows NUMBER]`.
+"""Run benchmarks: `python -m tests.bench [SUBJECT…] [--write] [--addresses NUMBER]`.
 
-`SUBJECTS` lists the subjects; together they take about half an hour. `make bench` runs the most
-important ones.
-
-`--rows 50000000` measures the pages with as many rows of the request log as a large service has, or
-a list with as many addresses.
+`SUBJECTS` lists the subjects; together they take about half an hour. `make bench` runs all but the
+mailboxes. `--addresses 1000000` measures a longer list.
 """
 
 import argparse
@@ -23,24 +20,13 @@ from tests.bench import (
     api_metrics,
     batches,
     batches_metrics,
-    engine,
     lists,
     lists_metrics,
     mailboxes,
-    overload,
-    pages,
     pools,
-    sign_ins,
     start,
-    webhooks,
 )
-from tests.bench.table import (
-    Metric,
-    markdown,
-    summarize_missed_metrics,
-    tabulate,
-    write_between_markers,
-)
+from tests.bench.table import Metric, summarize_missed_metrics, tabulate, write_between_markers
 from tests.servers.product import ROOT
 
 DOCUMENT = ROOT / "docs" / "performance.md"
@@ -58,29 +44,18 @@ def main() -> None:
     parser.add_argument(
         "--write", action="store_true", help=f"write the tables to docs/{DOCUMENT.name}"
     )
-    parser.add_argument("--rows", type=int, help="rows of the request log or of a list")
+    parser.add_argument(
+        "--addresses", type=int, default=lists.ADDRESSES, help="the length of the measured lists"
+    )
     arguments = parser.parse_args()
     # Stop the servers on SIGTERM too: SystemExit runs every finally block.
     signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
     for subject in arguments.subjects or SUBJECTS:
-        has_size = arguments.rows and subject in ("lists", "pages")
-        size = {"rows": arguments.rows} if has_size else {}
+        size = {"addresses": arguments.addresses} if subject == "lists" else {}
         report = SUBJECTS[subject](**size)
         print(report, flush=True)
         if arguments.write:
             write_between_markers(DOCUMENT, f"the {subject}, measured", report)
-
-
-def report_engine() -> str:
-    # In a separate process, because it binds itself to one core.
-    with _processes(1) as executor:
-        metrics = executor.submit(engine.measure).result()
-    packages = ", ".join(f"{name} {version(name)}" for name in ("email-validator", "dnspython"))
-    return _format_report(
-        metrics,
-        f"The median of {engine.ROUNDS} rounds (lowest to highest), on one core of "
-        f"{os.cpu_count()}. Python {platform.python_version()}, {packages}.",
-    )
 
 
 def report_api() -> str:
@@ -131,45 +106,13 @@ def report_pools() -> str:
     )
 
 
-def report_lists(rows: int = lists.ADDRESSES) -> str:
-    metrics = _measure(partial(lists_metrics.measure, addresses=rows))
+def report_lists(addresses: int) -> str:
+    metrics = _measure(partial(lists_metrics.measure, addresses=addresses))
     return _format_report(
         metrics,
-        f"Lists of {rows:,} addresses, whose domains are looked up for the first time; the "
+        f"Lists of {addresses:,} addresses, whose domains are looked up for the first time; the "
         f"resolver replies after {1000 * lists.DNS_SECONDS:g} ms; PostgreSQL. One run each. The "
         f"other customer sends {batches.CALM_RATE:g} single calls per second; {_machine()}.",
-    )
-
-
-def report_load() -> str:
-    metrics = _measure(overload.measure)
-    return _format_report(
-        metrics,
-        f"For {overload.SECONDS:g} s, {overload.CALLERS:,} connections send "
-        f"{overload.OVERLOAD_FACTOR} times the top rate of {overload.TOP_RATE_CALLERS} "
-        f"connections; 2 web workers; {_machine()}.",
-    )
-
-
-def report_sign_ins() -> str:
-    metrics = _measure(sign_ins.measure, generators=2)
-    return _format_report(
-        metrics,
-        f"The median of {sign_ins.ROUNDS} rounds (lowest to highest) of {sign_ins.SECONDS:g} s. "
-        f"{sign_ins.STRANGERS} strangers, each from their own network address, try wrong passwords "
-        f"in a loop while {sign_ins.CALLERS} connections validate; PostgreSQL, Redis, 2 web "
-        f"workers; {_machine()}.",
-    )
-
-
-def report_webhooks() -> str:
-    metrics = webhooks.measure(_print_progress)
-    return _format_report(
-        metrics,
-        f"{webhooks.SINGLE_EVENTS} single events, and then {webhooks.DELIVERIES:,} at the same "
-        f"time for {webhooks.ENDPOINTS} endpoints of {webhooks.ACCOUNTS} accounts, of which "
-        f"{webhooks.SILENT} never respond; one process, receivers without TLS on the same machine, "
-        f"PostgreSQL; {_machine()}.",
     )
 
 
@@ -210,36 +153,13 @@ def _format_report(metrics: list[Metric], method: str) -> str:
     return f"{tabulate(metrics)}\n\n{method} {summarize_missed_metrics(metrics)}"
 
 
-def report_pages(rows: int = 2_000_000) -> str:
-    with _processes(1) as executor:
-        short, long = executor.submit(pages.measure, rows).result()
-    sizes = [f"ms, {size:,} rows" for size in (rows // 10, rows)]
-    header = ["page", *sizes, "queries", "KB", "full scans"]
-    cells = [pages.cells(few, many) for few, many in zip(short, long, strict=True)]
-    missed = [page.name for page in long if not page.is_met]
-    limits = f"{pages.MAX_MS} ms, {pages.MAX_QUERIES} queries and {pages.MAX_BYTES // 1000} KB"
-    over = f"Over {limits}: {'; '.join(missed)}." if missed else f"Every page is within {limits}."
-    return "\n\n".join(
-        (
-            markdown([header, *cells]),
-            f"The median of {pages.ROUNDS} requests for each page, in one process, on PostgreSQL. "
-            f"Python {platform.python_version()}, Django {version('Django')}. {over}",
-        )
-    )
-
-
-SUBJECTS = {
+SUBJECTS: dict[str, Callable[..., str]] = {
     "api": report_api,
     "start": report_start,
     "batches": report_batches,
     "pools": report_pools,
-    "engine": report_engine,
     "lists": report_lists,
-    "load": report_load,
     "mailboxes": report_mailboxes,
-    "pages": report_pages,
-    "sign-ins": report_sign_ins,
-    "webhooks": report_webhooks,
 }
 
 

@@ -16,8 +16,7 @@ from itertools import count
 from tests.bench.api import DOMAINS, WORKERS, validate
 from tests.bench.customers import make_customers
 from tests.bench.load import Address, Load, Outcome, build_request, generate
-from tests.bench.overload import largest_worker_megabytes
-from tests.bench.processes import cpu_seconds
+from tests.bench.processes import cpu_seconds, largest_worker_megabytes
 from tests.bench.servers import servers
 from tests.servers.product import Product, product
 

@@ -6,7 +6,6 @@ from dataclasses import replace
 from statistics import median
 
 from tests.bench.lists import (
-    ADDRESSES,
     DOMAIN_SHARES,
     PROCESSES,
     STAGES,
@@ -25,7 +24,7 @@ _MILLION = 1_000_000
 
 
 def measure(
-    executor: Executor, print_progress: Callable[[str], None], addresses: int = ADDRESSES
+    executor: Executor, print_progress: Callable[[str], None], addresses: int
 ) -> list[Metric]:
     metrics: list[Metric] = []
     domains = addresses // 10

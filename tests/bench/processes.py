@@ -1,4 +1,4 @@
-"""Find a server's web workers, and the CPU time of its processes."""
+"""Find a server's web workers, their memory, and the CPU time of its processes."""
 
 import psutil
 
@@ -15,6 +15,11 @@ def workers(pid: int) -> list[psutil.Process]:
     """Return the web workers: gunicorn processes whose parent is a gunicorn process."""
     servers = [process for process in _family(pid) if "gunicorn" in " ".join(process.cmdline())]
     return [process for process in servers if process.parent() in servers]
+
+
+def largest_worker_megabytes(pid: int) -> float:
+    """Return the size of the largest web worker of this process."""
+    return max(float(worker.memory_full_info().pss) for worker in workers(pid)) / 1e6
 
 
 def _family(pid: int) -> list[psutil.Process]:

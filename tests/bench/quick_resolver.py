@@ -1,21 +1,19 @@
 """A DNS server in a separate process, fast enough not to limit what is measured.
 
 Every domain has one mail host with one address. Replies come after a fixed delay, or after another
-one if the domain starts with "slow". The server records its queries. Names below .invalid don't
-exist, because the engine distrusts resolvers that claim they do.
+one if the domain starts with "slow". Names below .invalid don't exist, because the engine distrusts
+resolvers that claim they do.
 """
 
 import heapq
 import multiprocessing
-import os
 import socket
 import struct
 import time
-from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from multiprocessing.connection import Connection
-from typing import Any
+from typing import Any, NamedTuple
 
 _MAX_WAIT_SECONDS = 0.05
 _RECORD = struct.Struct("!HHIH")
@@ -28,21 +26,14 @@ _TTL = 300
 _SOA = _SAME_NAME * 2 + struct.pack("!5I", 1, 2, 3, 4, _TTL)
 _DATA = {15: struct.pack("!H", 10) + b"\x02mx" + _SAME_NAME, 1: bytes((8, 8, 4, 4))}
 
-Question = tuple[bytes, int]
 
+class QuickResolver(NamedTuple):
+    port: int
+    pid: int
 
-class QuickResolver:
-    def __init__(self, port: int, pid: int, parent: Connection) -> None:
-        self.port = port
-        self.pid = pid
-        self.address = f"127.0.0.1:{port}"
-        self._parent = parent
-
-    def take_queries(self) -> list[tuple[float, Question]]:
-        """Return the time and question of each query since the last call."""
-        self._parent.send("take_queries")
-        queries: list[tuple[float, Question]] = self._parent.recv()
-        return queries
+    @property
+    def address(self) -> str:
+        return f"127.0.0.1:{self.port}"
 
 
 @contextmanager
@@ -52,20 +43,13 @@ def quick_resolver(delay: float, *, slow_delay: float = 0) -> Iterator[QuickReso
     process = spawn.Process(target=_serve, args=(child, delay, slow_delay), daemon=True)
     process.start()
     try:
-        yield QuickResolver(parent.recv(), process.pid, parent)
+        yield QuickResolver(parent.recv(), process.pid)
     finally:
         parent.send("stop")
         process.join()
 
 
-def max_queries_for_one_record(queries: list[tuple[float, Question]]) -> int:
-    return max(Counter(question for _, question in queries).values())
-
-
 def _serve(parent: Connection, delay: float, slow_delay: float) -> None:
-    # Use all cores, even if the benchmark has bound itself to one: this acts as another machine.
-    os.sched_setaffinity(0, range(os.cpu_count() or 1))
-    queries: list[tuple[float, Question]] = []
     due: list[tuple[float, bytes, Any]] = []
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as udp:
         udp.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 23)
@@ -76,29 +60,22 @@ def _serve(parent: Connection, delay: float, slow_delay: float) -> None:
                 _, reply, client = heapq.heappop(due)
                 udp.sendto(reply, client)
             if not due and parent.poll():
-                if parent.recv() == "stop":
-                    return
-                parent.send(queries)
-                queries = []
+                return
             wait = due[0][0] - time.monotonic() if due else _MAX_WAIT_SECONDS
             udp.settimeout(min(max(wait, 0.0001), _MAX_WAIT_SECONDS))
             try:
                 query, client = udp.recvfrom(512)
             except TimeoutError:
                 continue
-            question, reply = _reply_to(query)
-            now = time.monotonic()
-            queries.append((now, question))
-            wait = slow_delay if _SLOW in question[0] else delay
-            heapq.heappush(due, (now + wait, reply, client))
+            wait = slow_delay if _SLOW in query else delay
+            heapq.heappush(due, (time.monotonic() + wait, _reply_to(query), client))
 
 
-def _reply_to(query: bytes) -> tuple[Question, bytes]:
+def _reply_to(query: bytes) -> bytes:
     end = query.index(b"\0", 12) + 1
     query_type = int.from_bytes(query[end : end + 2], "big")
     data = b"" if query[:end].endswith(_INVALID) else _DATA.get(query_type, b"")
     record_type, record_data = (query_type, data) if data else (_SOA_TYPE, _SOA)
     record = _SAME_NAME + _RECORD.pack(record_type, 1, _TTL, len(record_data)) + record_data
     counts = struct.pack("!HHHH", 1, bool(data), not data, 0)
-    reply = query[:2] + b"\x81\x80" + counts + query[12 : end + 4] + record
-    return (query[12:end], query_type), reply
+    return query[:2] + b"\x81\x80" + counts + query[12 : end + 4] + record

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 
-from config.settings.databases import database_settings, pgbouncer_settings
+from config.settings.databases import database_settings, pgbouncer_settings, replica_settings
 from config.settings.environment import Environment
 from config.settings.mail import mail_settings
 from tests.servers.product import ROOT
@@ -110,7 +110,11 @@ def test_with_several_hosts_the_one_that_accepts_writes_is_used() -> None:
 
 
 @pytest.mark.parametrize(
-    ("pgbouncer", "database", "problem"),
+    ("name", "read"),
+    [("PGBOUNCER_URL", pgbouncer_settings), ("REPLICA_URL", replica_settings)],
+)
+@pytest.mark.parametrize(
+    ("url", "database", "problem"),
     [
         ("db1:6432", PRIMARY, "must be of the form"),
         (SQLITE_URL, PRIMARY, "must be of the form"),
@@ -119,13 +123,13 @@ def test_with_several_hosts_the_one_that_accepts_writes_is_used() -> None:
         ("postgres://u:p@127.0.0.1:6432/v", "", "needs DATABASE_URL"),
     ],
 )
-def test_invalid_pgbouncer_url_is_reported_without_its_password(
-    pgbouncer: str, database: str, problem: str
+def test_invalid_url_of_another_server_is_reported_without_its_password(
+    name: str, read: Any, url: str, database: str, problem: str
 ) -> None:
-    env = environment(PGBOUNCER_URL=pgbouncer, DATABASE_URL=database)
+    env = environment(**{name: url}, DATABASE_URL=database)
     settings = database_settings(env, Path("db.sqlite3"), pool_size=0)
-    assert pgbouncer_settings(env, settings, pool_size=0) is None
-    assert env.problems[0].startswith(f"PGBOUNCER_URL {problem}")
+    assert read(env, settings, pool_size=0) is None
+    assert env.problems[0].startswith(f"{name} {problem}")
     assert "u:p@" not in env.problems[0]
 
 
@@ -135,6 +139,19 @@ def test_password_of_pgbouncer_defaults_to_that_of_the_database() -> None:
     pgbouncer = pgbouncer_settings(env, database, pool_size=0)
     assert pgbouncer
     assert pgbouncer["PASSWORD"] == "p"
+
+
+@pytest.mark.parametrize("pool_size", [0, 16])
+def test_replica_is_read_only_and_the_standby_of_several_hosts(pool_size: int) -> None:
+    env = environment(REPLICA_URL="postgres://u@db1,db2/validation", DATABASE_URL=PRIMARY)
+    database = database_settings(env, Path("db.sqlite3"), pool_size=pool_size)
+    replica = replica_settings(env, database, pool_size=pool_size)
+    assert replica
+    assert replica["PASSWORD"] == "p"
+    assert replica["OPTIONS"]["target_session_attrs"] == "standby"
+    assert replica["OPTIONS"]["options"].endswith(" -c default_transaction_read_only=on")
+    # The start doesn't wait for it.
+    assert "pool" not in replica["OPTIONS"] or replica["OPTIONS"]["pool"]["min_size"] == 0
 
 
 @pytest.mark.parametrize(("serves_web", "port"), [("on", 6432), ("off", 5432)])

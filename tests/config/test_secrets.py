@@ -20,7 +20,7 @@ from tests.servers.production import ENVIRONMENT
 from tests.servers.programs import run_program
 
 CONTENT = "a-secret-from-a-file"
-LOOKS_SECRET = re.compile(r"KEY|PEPPER|SECRET|PASSWORD|TOKEN|DSN|_URL|_PROXY")
+LOOKS_SECRET = re.compile(r"KEY|PEPPER|SECRET|PASSWORD|TOKEN|DSN|_URL|_PROXY|_CLIENT_ID")
 
 
 def environment(**values: str) -> Environment:

@@ -24,11 +24,6 @@ from tests.support.api_client import ApiClient
 pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 
 
-@pytest.fixture
-def browser(owner: User) -> Client:
-    return signed_in(owner)
-
-
 def text(response: Any) -> str:
     assert response.status_code == 200, response
     return " ".join(response.content.decode().split())
@@ -124,18 +119,6 @@ def test_changed_price_shows_the_new_quote_instead_of_ordering(
     assert terms
     browser.post(path, {**form, "terms": terms[1]})
     assert account.orders.get().net_cents == 700
-
-
-def test_plan_paid_for_since_the_page_was_shown_is_quoted_as_an_upgrade(
-    browser: Client, account: Account
-) -> None:
-    form = order_form(account, "growth")
-    starter = place_order(account, "starter")
-    fulfill_order(order=starter)
-    page = text(browser.post("/credits/plans/growth/", form))
-    assert "The terms have changed since you opened this page" in page
-    assert "$84.00" in page
-    assert account.orders.get() == starter
 
 
 def test_page_names_the_order_that_the_new_one_replaces(browser: Client, account: Account) -> None:

@@ -10,6 +10,7 @@ from tests.credits.killed_processes import product_on
 from tests.servers.books import fetch_number
 from tests.servers.keys import make_account, manage
 from tests.servers.product import Product
+from tests.support.waiting import wait_until
 
 pytestmark = [pytest.mark.process, pytest.mark.proof]
 
@@ -52,7 +53,4 @@ def test_code_is_sent_while_invoices_wait(tmp_path: Path) -> None:
         run(site, ORDER_PACK)
         assert attached_names(site, "INV-000001") == ["INV-000001.pdf"]
         drawn = "SELECT COUNT(*) FROM credits_invoicefile WHERE content IS NOT NULL"
-        deadline = time.monotonic() + 60
-        while not fetch_number(site, drawn):
-            assert time.monotonic() < deadline
-            time.sleep(0.1)
+        wait_until(lambda: fetch_number(site, drawn))

@@ -1,11 +1,7 @@
 """Arbitrary bytes as DNS replies over UDP and TCP are parsed or refused quickly."""
 
 import ipaddress
-import socket
-import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
 
 import dns.flags
 import dns.message
@@ -21,7 +17,7 @@ from engine.dns.resolver import Resolver
 from engine.dns.spf import classify_spf, find_spf_redirect, lists_senders
 from tests.fuzz.exploration import explore
 from tests.fuzz.verdicts import assert_consistent
-from tests.servers.dns import FakeDns, packet_server, truncated
+from tests.servers.dns import FakeDns, packet_server
 
 pytestmark = pytest.mark.anywhere
 
@@ -110,28 +106,6 @@ def assert_parsed_in_time(wire: bytes, query: Query) -> None:
     assert_valid(reply, query.type)
 
 
-def test_unmodified_reply_is_parsed_as_dnspython_does() -> None:
-    def any_records(addresses: list[str], ttl: int) -> None:
-        fake_dns = FakeDns(ttl=ttl)
-        fake_dns.add_records("shop.com", A=addresses)
-        wire = fake_dns.answer(dns.message.make_query("shop.com", "A").to_wire()) or b""
-        reply = parse_reply(wire, Query("shop.com", "A"))
-        library = dns.message.from_wire(wire)
-        if library.flags & dns.flags.TC:
-            assert reply and reply.is_truncated
-            return
-        assert reply and (reply.outcome, reply.ttl) == (Outcome.FOUND, ttl)
-        assert set(reply.records) <= {record.address for record in library.answer[0]}
-        assert len(reply.records) == min(len(set(addresses)), 8)
-
-    explore(
-        any_records,
-        quick=20,
-        addresses=st.lists(st.ip_addresses(v=4).map(str), min_size=1, max_size=90),
-        ttl=st.integers(0, 2**31 - 1),
-    )
-
-
 def test_arbitrary_text_is_a_policy_or_none() -> None:
     def any_policy(text: str) -> None:
         assert classify_spf([text]) in {"none", "soft", "strict", "denies_all"}
@@ -159,52 +133,6 @@ def test_arbitrary_text_is_a_policy_or_none() -> None:
     ]
     pieces = st.one_of(st.sampled_from(words), st.text(max_size=5))
     explore(any_policy, quick=30, text=st.lists(pieces, max_size=12).map("".join))
-
-
-@contextmanager
-def stream_server(pieces: list[bytes]) -> Iterator[str]:
-    """Reply over UDP that the reply is truncated, and send these pieces over TCP."""
-    fake_dns = FakeDns(default_behavior=truncated)
-    with (
-        packet_server(lambda wire: [fake_dns.answer(wire) or b""]) as address,
-        socket.create_server(("127.0.0.1", int(address.rpartition(":")[2]))) as server,
-    ):
-        thread = threading.Thread(target=_serve, args=(server, pieces), daemon=True)
-        thread.start()
-        yield address
-        server.shutdown(socket.SHUT_RDWR)
-        thread.join()
-
-
-def _serve(server: socket.socket, pieces: list[bytes]) -> None:
-    while True:
-        try:
-            connection, _ = server.accept()
-        except OSError:
-            return
-        with connection, suppress(OSError):
-            query = connection.recv(2_000)
-            for piece in pieces:
-                # Inserts the ID, so that some replies match the query.
-                connection.sendall(piece.replace(b"??", query[2:4]))
-
-
-def test_check_ends_with_a_verdict_for_any_stream() -> None:
-    reply = b"??" + real_reply(QUERY)[2:]
-
-    def any_stream(pieces: list[bytes], framed: bool, changes: Changes) -> None:
-        message = apply_changes(reply, changes)
-        first = len(message).to_bytes(2, "big") + message if framed else message
-        with stream_server([first, *pieces]) as address:
-            _check(address)
-
-    explore(
-        any_stream,
-        quick=6,
-        pieces=st.lists(st.binary(min_size=1, max_size=300), max_size=3),
-        framed=st.booleans(),
-        changes=changes,
-    )
 
 
 def test_check_ends_with_a_verdict_for_any_packets() -> None:

@@ -29,7 +29,6 @@ from tests.fuzz.url_table import (
     encode_fields,
     fill_path,
     find_query_names,
-    is_staff_path,
     path_templates,
     send,
 )
@@ -37,7 +36,7 @@ from tests.fuzz.url_table import (
 # In `make fuzz` the database is PostgreSQL.
 pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 
-PAGES = sorted(template for template in path_templates() if not is_staff_path(template))
+PAGES = sorted(path_templates())
 WITH_FORMS = [page for page in PAGES if not page.startswith("/docs/")]
 # The most that each form of the playground may cost.
 PLAYGROUND = {"/validation/playground/": 1, "/validation/playground/batch/": 100}
@@ -83,6 +82,7 @@ def test_customer_form_changes_only_what_it_shows() -> None:
     )
 
 
+@pytest.mark.proof
 def test_anonymous_form_changes_nothing() -> None:
     """Cover sign-up, sign-in, password reset, and all pages that require sign-in."""
     shop, harbour = create_two_customers()

@@ -1,4 +1,3 @@
-import pytest
 from playwright.sync_api import Page, expect
 
 from tests.journeys.newcomers import Newcomer
@@ -7,7 +6,6 @@ from tests.journeys.teams import rename_account
 from tests.journeys.windows import Windows
 
 
-@pytest.mark.main_path
 def test_account_is_closed_by_typing_its_name(windows: Windows, newcomer: Newcomer) -> None:
     page = windows.open(newcomer)
     rename_account(page, "Short Life")

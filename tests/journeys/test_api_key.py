@@ -61,7 +61,6 @@ def test_new_customer_makes_a_first_request(windows: Windows, site: Product) -> 
     assert json.loads(run_in_shell(lines))["verdict"] == "deliverable"
 
 
-@pytest.mark.main_path
 def test_first_request_appears_without_a_reload(windows: Windows, newcomer: Newcomer) -> None:
     """The page of the new key and the overview both show it; the overview then shows statistics."""
     page, overview = windows.open(newcomer), windows.open(newcomer)
@@ -119,28 +118,6 @@ def test_key_is_shown_only_once(page: Page) -> None:
     expect(page.get_by_role("row").filter(has_text="Shown once")).to_have_count(1)
 
 
-def test_going_back_does_not_show_a_new_key_again(page: Page) -> None:
-    secret = create_key(page, "Left")
-    page.get_by_role("button", name="I've copied the key").click()
-    assert_heading(page, "API Keys")
-    page.go_back()
-    assert_heading(page, "Key already shown")
-    assert secret not in page.content()
-
-
-def test_without_javascript_a_reload_does_not_show_the_key_again(
-    windows: Windows, customer: Newcomer
-) -> None:
-    page = windows.open(customer, java_script_enabled=False)
-    secret = create_key(page, "Plain")
-    assert KEY_PATTERN.fullmatch(secret)
-    expect(page.get_by_role("button", name="Copy")).to_have_count(0)
-    page.reload()
-    assert_heading(page, "Key already shown")
-    assert secret not in page.content()
-
-
-@pytest.mark.main_path
 def test_key_is_rotated_and_the_old_key_revoked(page: Page, site: Product) -> None:
     old_caller = HttpCaller(site, create_key(page, "My server"))
     page.goto("/apikeys/")

@@ -42,7 +42,6 @@ def expect_shown(page: Page, label: str | re.Pattern[str], undeliverable: str) -
     expect(page.locator("[data-chart-count=undeliverable]")).to_have_text(undeliverable)
 
 
-@pytest.mark.main_path
 @pytest.mark.parametrize("path", ["/validation/", "/validation/usage/"])
 def test_bar_shows_its_day_and_opens_its_requests(page: Page, path: str) -> None:
     page.goto(path)

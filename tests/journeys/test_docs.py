@@ -62,13 +62,6 @@ def test_switching_a_tab_does_not_shift_it_under_the_pointer(page: Page) -> None
     assert abs(get_top(tab) - before) < 1
 
 
-def test_example_is_copied_verbatim(page: Page) -> None:
-    page.get_by_role("button", name="Copy", exact=True).first.click()
-    expect(page.get_by_role("button", name="Copied")).to_be_visible()
-    copied = page.evaluate("navigator.clipboard.readText()")
-    assert copied == page.locator("#quickstart-python").text_content()
-
-
 def test_page_is_copied_as_markdown(page: Page) -> None:
     page.goto("/docs/errors/")
     page.get_by_role("button", name="Copy page").click()
@@ -77,7 +70,6 @@ def test_page_is_copied_as_markdown(page: Page) -> None:
     assert copied == page.request.get("/docs/errors.md").text()
 
 
-@pytest.mark.main_path
 def test_without_javascript_all_languages_are_shown_and_the_menu_opens(windows: Windows) -> None:
     page = windows.open(java_script_enabled=False, width=NARROW)
     page.goto("/docs/")

@@ -21,7 +21,6 @@ def page(window: Page) -> Page:
     return window
 
 
-@pytest.mark.main_path
 def test_search_works_with_the_keyboard_alone(page: Page) -> None:
     search = page.get_by_role("combobox", name="Search the docs")
     page.keyboard.press("/")
@@ -73,7 +72,6 @@ def read_links(links: Locator) -> list[str]:
     return hrefs
 
 
-@pytest.mark.main_path
 def test_search_works_without_javascript(windows: Windows) -> None:
     page = windows.open(java_script_enabled=False, width=NARROW)
     page.goto("/docs/")

@@ -40,7 +40,6 @@ def test_counts_follow_the_text(page: Page) -> None:
     expect(counts.first).to_have_class("domains-count domains-too-many")
 
 
-@pytest.mark.main_path
 def test_domain_is_denied_after_its_error_is_corrected(page: Page) -> None:
     save(page, denied="shop.example\nco.uk")
     expect(page.get_by_text("Line 2: “co.uk” is a public suffix")).to_be_visible()

@@ -4,15 +4,10 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.journeys.findings import PAINT, find_layout_shift
-from tests.journeys.newcomers import Newcomer
 from tests.journeys.windows import NARROW, WIDE, Windows
 
 FONT = "**/Inter*.woff2"
-PUBLIC_PAGES = [
-    *("/", "/accounts/login/", "/accounts/signup/", "/accounts/account/closed/"),
-    *("/docs/", "/docs/api/", "/docs/api/lists/", "/docs/credits/"),
-]
-MEMBER_PAGES = ["/validation/", "/validation/usage/", "/accounts/security/", "/credits/"]
+PUBLIC_PAGES = ["/", "/accounts/signup/", "/docs/", "/docs/api/lists/"]
 # The width of a text that differs between both fonts.
 TEXT_WIDTH = """(() => {
   const text = document.createElement("span");
@@ -31,26 +26,8 @@ TEXT_WIDTH = """(() => {
 def test_text_stays_in_place_when_the_font_arrives_late(
     windows: Windows, path: str, width: int
 ) -> None:
-    assert_text_stays_in_place(windows.open(width=width), path)
-
-
-@pytest.mark.parametrize("width", [WIDE, NARROW])
-@pytest.mark.parametrize("path", MEMBER_PAGES)
-def test_member_page_stays_in_place_when_the_font_arrives_late(
-    windows: Windows, newcomer: Newcomer, path: str, width: int
-) -> None:
-    assert_text_stays_in_place(windows.open(newcomer, width=width), path)
-
-
-def test_each_page_requests_the_font_once(page: Page) -> None:
-    types: list[str] = []
-    page.on("request", lambda request: types.append(request.resource_type))
-    page.goto("/")
-    assert types.count("font") == 1, types
-
-
-def assert_text_stays_in_place(page: Page, path: str) -> None:
     """Show the page in the fallback font, deliver the font, then show the page again."""
+    page = windows.open(width=width)
     page.route(FONT, lambda route: None)
     page.goto(path, wait_until="domcontentloaded")
     page.evaluate(PAINT)
@@ -67,3 +44,10 @@ def assert_text_stays_in_place(page: Page, path: str) -> None:
     expect(page.locator("h1").first).to_be_visible()
     assert page.evaluate(TEXT_WIDTH) != fallback_width
     assert find_layout_shift(page) == 0
+
+
+def test_each_page_requests_the_font_once(page: Page) -> None:
+    types: list[str] = []
+    page.on("request", lambda request: types.append(request.resource_type))
+    page.goto("/")
+    assert types.count("font") == 1, types

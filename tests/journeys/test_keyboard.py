@@ -102,18 +102,6 @@ def walk(page: Page) -> dict[str, bool]:
     pytest.fail(f"Tab doesn't leave {page.url}.")
 
 
-def test_escape_closes_the_account_switcher_and_returns_the_focus(page: Page) -> None:
-    page.goto("/validation/")
-    switcher = page.locator(".app-side .switcher")
-    summary = switcher.locator("summary")
-    summary.press("Enter")
-    page.keyboard.press("Tab")
-    expect(switcher.get_by_role("button").first).to_be_focused()
-    page.keyboard.press("Escape")
-    expect(summary).to_be_focused()
-    expect(switcher.get_by_role("link", name="Open another account")).to_be_hidden()
-
-
 def test_escape_closes_one_menu_after_the_other(page: Page) -> None:
     page.set_viewport_size({"width": NARROW, "height": 800})
     page.goto("/validation/")
@@ -128,14 +116,3 @@ def test_escape_closes_one_menu_after_the_other(page: Page) -> None:
     # The switcher's button has the focus, but its menu is closed already.
     expect(menu.locator("> summary")).to_be_focused()
     expect(switcher).to_be_hidden()
-
-
-def test_escape_closes_the_menu_of_the_docs(page: Page) -> None:
-    page.set_viewport_size({"width": NARROW, "height": 800})
-    page.goto("/docs/")
-    summary = page.locator(".docs-menu > summary")
-    summary.press("Enter")
-    page.keyboard.press("Tab")
-    page.keyboard.press("Escape")
-    expect(summary).to_be_focused()
-    expect(page.locator(".docs-menu").get_by_role("link").first).to_be_hidden()

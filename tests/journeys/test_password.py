@@ -1,4 +1,3 @@
-import pytest
 from playwright.sync_api import Page, expect
 
 from tests.journeys.findings import assert_no_findings
@@ -9,7 +8,6 @@ from tests.servers.product import Product
 NEW_PASSWORD = "a brand new battery"
 
 
-@pytest.mark.main_path
 def test_link_in_the_email_resets_the_password_once(
     page: Page, site: Product, newcomer: Newcomer
 ) -> None:

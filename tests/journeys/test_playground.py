@@ -16,7 +16,6 @@ def page(windows: Windows, newcomer: Newcomer) -> Page:
     return page
 
 
-@pytest.mark.main_path
 def test_example_is_filled_in_and_validated(page: Page) -> None:
     page.get_by_label("Address").fill("another address")
     page.get_by_role("button", name="undeliverable@sandbox.test").click()
@@ -59,11 +58,3 @@ def test_visit_lists_its_addresses_until_another_account_is_used(page: Page) -> 
     page.goto(PAGE)
     expect(page.get_by_label("Address")).to_be_visible()
     expect(items).to_have_count(0)
-
-
-def test_everything_is_shown_without_javascript(windows: Windows, newcomer: Newcomer) -> None:
-    page = windows.open(newcomer, java_script_enabled=False)
-    page.goto(PAGE)
-    page.get_by_role("button", name="risky@sandbox.test").click()
-    for text in ("Server accepts any mailbox", '"verdict"', "X-Credits-Cost", "curl", "<?php"):
-        expect(page.get_by_text(text).first).to_be_visible()

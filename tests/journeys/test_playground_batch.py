@@ -48,7 +48,6 @@ def test_count_follows_the_text(page: Page) -> None:
     expect(count).to_have_class("batch-count batch-too-many")
 
 
-@pytest.mark.main_path
 def test_batch_is_validated_once_and_downloaded(page: Page) -> None:
     send(page)
     expect(page.locator(".batch-rows tbody tr")).to_have_count(3)

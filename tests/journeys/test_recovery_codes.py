@@ -1,7 +1,5 @@
 """Recovery codes: copied, downloaded, and printed."""
 
-from pathlib import Path
-
 import pytest
 from playwright.sync_api import Page, expect
 
@@ -22,12 +20,6 @@ def app(page: Page) -> AuthenticatorApp:
     return set_up_authenticator_app(page, email)
 
 
-def test_codes_are_copied(page: Page, app: AuthenticatorApp) -> None:
-    page.get_by_role("button", name="Copy").click()
-    expect(page.get_by_role("button", name="Copied")).to_be_visible()
-    assert page.evaluate("navigator.clipboard.readText()").split() == app.recovery_codes
-
-
 def test_only_the_codes_and_their_owner_are_printed(page: Page, app: AuthenticatorApp) -> None:
     expect(page.get_by_role("button", name="Print")).to_be_visible()
     page.emulate_media(media="print")
@@ -35,14 +27,6 @@ def test_only_the_codes_and_their_owner_are_printed(page: Page, app: Authenticat
     page.emulate_media(media="screen")
     owner = ["Email Validation", f"Recovery codes for {app.email}"]
     assert [line for line in printed if line] == [*owner, *app.recovery_codes]
-
-
-def test_codes_are_downloaded(page: Page, app: AuthenticatorApp, tmp_path: Path) -> None:
-    with page.expect_download() as download:
-        page.get_by_role("button", name="Download").click()
-    file = tmp_path / "codes.txt"
-    download.value.save_as(file)
-    assert set(app.recovery_codes) <= set(file.read_text().split())
 
 
 def test_page_without_javascript_offers_only_what_works(

@@ -128,7 +128,6 @@ def test_range_and_search_work_without_javascript(
     expect(page.get_by_role("switch")).to_be_hidden()
 
 
-@pytest.mark.main_path
 def test_live_page_adds_requests_and_announces_them(page: Page, site: Product, secret: str) -> None:
     page.goto(f"{PAGE}?verdict=risky")
     rows = page.locator(".log tbody tr")

@@ -24,10 +24,15 @@ def staff(shared_windows: Windows, site: Product) -> Page:
 
 
 @pytest.mark.parametrize("model", LISTS)
-def test_list_and_its_first_row_have_no_console_errors(
+def test_list_and_its_first_row_have_no_findings_and_no_console_errors(
     staff: Page, shared_windows: Windows, model: str
 ) -> None:
+    staff.set_viewport_size({"width": WIDE, "height": HEIGHT})
     staff.goto(f"/admin/{model}/")
+    assert not shared_windows.take_console_errors()
+    assert_no_findings(staff)
+    shared_windows.take_console_errors()
+    staff.set_viewport_size({"width": WIDE, "height": HEIGHT})
     entry = staff.locator("#result_list tbody a").first
     if entry.count():
         staff.goto(entry.get_attribute("href") or "")
@@ -74,7 +79,7 @@ def test_admin_index_shows_its_panels(staff: Page, shared_windows: Windows) -> N
     staff.goto("/admin/")
     assert_heading(staff, "Staff dashboard")
     assert not shared_windows.take_console_errors()
-    for question in ("Low balances", "Revenue", "Daily jobs"):
+    for question in ("Last 30 days", "Open work", "Low balances", "Paid plans", "Daily jobs"):
         expect(staff.get_by_role("heading", level=2, name=question)).to_be_visible()
     assert_no_findings(staff)
 
@@ -88,22 +93,16 @@ def test_staff_find_and_view_a_customer(staff: Page, shared_windows: Windows) ->
     assert_heading(staff, "Change user")
     staff.goto("/admin/accounts/account/")
     staff.locator("#result_list tbody a").first.click()
-    staff.get_by_role("link", name="Usage and requests").click()
-    expect(staff.get_by_role("heading", level=1)).to_contain_text("usage and requests")
-    assert_no_findings(staff)
+    tabs = staff.get_by_role("navigation", name="Account")
+    expect(tabs.locator("[aria-current]")).to_have_text("Overview")
     assert not shared_windows.take_console_errors()
-
-
-def test_pasted_key_is_found_and_never_shown(staff: Page, site: Product) -> None:
-    key = site.owner_key()
-    _find(staff, key)
-    assert_heading(staff, "View API key")
-    for secret in (key, key.removeprefix("svc_live_")):
-        assert secret not in staff.url
-        assert secret not in staff.content()
-    _find(staff, f"{key[:-1]}{'a' if key[-1] == 'b' else 'b'}")
-    assert key[:-1] not in staff.content()
-    assert_no_findings(staff)
+    for tab in tabs.get_by_role("link").all_text_contents():
+        staff.set_viewport_size({"width": WIDE, "height": HEIGHT})
+        tabs.get_by_role("link", name=tab, exact=True).press("Enter")
+        expect(tabs.locator("[aria-current]")).to_have_text(tab)
+        assert_no_findings(staff)
+        # axe reads styles that Django's forms.css imports.
+        shared_windows.take_console_errors()
 
 
 def _find(page: Page, text: str) -> None:

@@ -215,7 +215,7 @@ def test_build_gets_the_product_and_nothing_else() -> None:
     folders = {name.split("/")[0] for name in sent if "/" in name}
     assert folders == {*PACKAGES, "deploy", "static", "templates"}
     assert {name for name in sent if "/" not in name} == {
-        *("manage.py", "pyproject.toml", "requirements.lock", "requirements-extras.lock"),
+        *("manage.py", "pyproject.toml", "requirements.lock"),
         # The page of the changelog is made from it.
         "CHANGELOG.md",
     }
@@ -223,6 +223,7 @@ def test_build_gets_the_product_and_nothing_else() -> None:
         *("deploy/container/entrypoint", "deploy/container/healthcheck.py"),
         # What make_secrets prints.
         "deploy/production.env.example",
+        "deploy/requirements-extras.lock",
     }
     for name in (".env", "production.env", ".git/config", "var/db.sqlite3", "secrets/SECRET_KEY"):
         assert not is_in_image(name)

@@ -1,4 +1,4 @@
-"""Each part of a service on three machines dies in turn: docs/operations/growing.md.
+"""Each part of a service on three machines dies in turn: docs/operations/three-machines.md.
 
 The commands that set up and promote PostgreSQL's standby are the handbook's. What is printed is
 what its table says.

@@ -12,7 +12,7 @@ from engine import DOMAIN_DATA
 from engine.mailbox_rules import _RULES, judge_mailbox
 from reference.domains import MAILBOX
 from tests.servers.dns import FakeDns
-from validation import staff_domains
+from validation.domain_data import staff_domains
 from validation.models import ListedDomain, LogEntry
 
 pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]

@@ -70,6 +70,7 @@ def test_robots_keep_out_of_every_page_that_needs_an_account(
         "/status.atom",
         "/v1",
         "/favicon.ico",
+        "/brand-mark.svg",
         "/llms.txt",
         "/llms-full.txt",
         "/robots.txt",

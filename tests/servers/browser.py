@@ -15,10 +15,11 @@ class PlainBrowser:
         with self._opener.open(self.base_url + path, timeout=20) as response:
             return str(response.read().decode())
 
-    def send(self, path: str, **fields: str) -> str:
-        """Load the page for its CSRF token, send the form and follow redirects."""
-        token = re.search(r'name="csrfmiddlewaretoken" value="(\w+)"', self.get(path))
-        assert token, f"There is no form at {path}."
+    def send(self, path: str, form_page: str = "", **fields: str) -> str:
+        """Load the form's page for its CSRF token, send the form and follow redirects."""
+        page = self.get(form_page or path)
+        token = re.search(r'name="csrfmiddlewaretoken" value="(\w+)"', page)
+        assert token, f"There is no form at {form_page or path}."
         body = urlencode({"csrfmiddlewaretoken": token[1], **fields}).encode()
         with self._opener.open(self.base_url + path, body, timeout=20) as response:
             return str(response.read().decode())

@@ -14,7 +14,7 @@ from tests.servers.installed import find_program
 from tests.servers.product import ROOT
 from tests.servers.redis import free_port, wait_for_port
 
-CHAPTER = ROOT / "docs" / "operations" / "growing.md"
+CHAPTER = ROOT / "docs" / "operations" / "pgbouncer.md"
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""Two app machines, PostgreSQL with a standby, Redis and nginx: docs/operations/growing.md."""
+"""Two app machines, PostgreSQL with a standby, Redis and nginx: operations/three-machines.md."""
 
 import os
 import signal

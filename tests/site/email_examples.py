@@ -44,6 +44,8 @@ NOTICES: dict[str, dict[str, Any]] = {
     "mfa/email/totp_deactivated": {},
     "mfa/email/webauthn_added": {},
     "mfa/email/webauthn_removed": {},
+    "socialaccount/email/account_connected": {"provider": "Google"},
+    "socialaccount/email/account_disconnected": {"provider": "Google"},
 }
 
 

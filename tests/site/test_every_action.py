@@ -107,7 +107,8 @@ def _post_to(name: str, scene: Scene) -> int:
     if name in DASHBOARD_PAGES:
         path = url_for(name, scene.owner, scene.account)
     else:
-        ids = {"admin:show-usage": [scene.account.public_id], "admin:credits_order_invoice": ["1"]}
+        account_id = scene.account.public_id
+        ids = {"admin:show-account": [account_id], "admin:credits_order_invoice": ["1"]}
         path = reverse(name if page.name else page.callback, args=ids.get(name))
     client = scene.staff_browser if name.startswith("admin:") else scene.browser
     status: int = client.post(path).status_code

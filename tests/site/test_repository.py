@@ -15,7 +15,7 @@ TOP_LEVEL = {
     *(".ci", ".editorconfig", ".gitattributes", ".gitignore"),
     *("config", "validation", "credits", "apikeys", "accounts", "runtime"),
     *("templates", "static", "tests", "docs", "deploy", "tools", "engine", "lists", "reference"),
-    *("clients", "requirements-extras.lock"),
+    "clients",
     *("Dockerfile", ".dockerignore", "compose.yaml"),
 }
 # What doesn't ship, and code samples.
@@ -59,7 +59,7 @@ def test_no_file_contains_a_package_index_or_a_local_path() -> None:
 
 
 @pytest.mark.parametrize(
-    "lock", ["requirements.lock", "requirements-extras.lock", "requirements-dev.lock"]
+    "lock", ["requirements.lock", "deploy/requirements-extras.lock", "requirements-dev.lock"]
 )
 def test_every_pin_has_hashes_and_no_url(lock: str) -> None:
     text = (ROOT / lock).read_text()
@@ -70,7 +70,7 @@ def test_every_pin_has_hashes_and_no_url(lock: str) -> None:
 
 
 def test_production_and_development_pin_the_same_versions() -> None:
-    text = (ROOT / "requirements-extras.lock").read_text()
+    text = (ROOT / "deploy/requirements-extras.lock").read_text()
     production = re.findall(r"^([\w.-]+==\S+)", text, re.M)
     assert f"{(ROOT / 'requirements.lock').read_text().splitlines()[0]}\n" in text
     development = (ROOT / "requirements-dev.lock").read_text()

@@ -10,7 +10,7 @@ from accounts.models import Account
 APP_LABELS = (
     *("runtime", "accounts", "apikeys", "credits", "validation", "lists"),
     "reference",
-    *("account", "mfa", "usersessions"),
+    *("account", "mfa", "socialaccount", "usersessions"),
 )
 MARKUP = "'\"><script>alert(1)</script>"
 # Right-to-left override, zero-width space, right-to-left mark.
@@ -19,6 +19,7 @@ HOSTILE = f"{INVISIBLE}{MARKUP}{{{{7*7}}}}"
 
 USER_TEXT: dict[str, list[str]] = {
     "account.EmailAddress": ["email"],
+    "socialaccount.SocialAccount": ["uid"],
     "usersessions.UserSession": ["user_agent"],
     "runtime.Lease": ["holder"],
     "runtime.Mail": ["to", "subject", "last_error"],
@@ -58,6 +59,12 @@ SYSTEM_TEXT: dict[str, list[str]] = {
     "accounts.AuditEntry": ["actor_name", "action", "target"],
     "account.EmailConfirmation": ["key"],
     "mfa.Authenticator": ["type", "data"],
+    # The label in `extra_data` is a user's name or address at the provider.
+    "socialaccount.SocialAccount": ["provider", "extra_data"],
+    "socialaccount.SocialApp": [
+        *("provider", "provider_id", "name", "client_id", "secret", "key", "settings"),
+    ],
+    "socialaccount.SocialToken": ["token", "token_secret"],
     "usersessions.UserSession": ["session_key", "data"],
     "runtime.Lease": ["name"],
     "runtime.Mail": ["text", "html", "attachment"],

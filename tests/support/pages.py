@@ -14,6 +14,7 @@ from typing import Any
 from allauth.account.internal.flows.login import AUTHENTICATION_METHODS_SESSION_KEY
 from allauth.account.internal.userkit import user_id_to_str
 from allauth.mfa.models import Authenticator
+from allauth.socialaccount.models import SocialAccount
 from allauth.usersessions.models import UserSession
 from django.apps import apps
 from django.conf import settings
@@ -115,6 +116,9 @@ def populate_account(owner: User, account: Account) -> dict[str, str]:
     delivery = make_delivery(endpoint)
     member = User.objects.create_user("member@shop.example")
     membership = account.memberships.create(user=member, role=Role.DEVELOPER)
+    # The label is what the user is called at the provider.
+    label = {"label": "\u202e<script>alert(1)</script>{{7*7}}"}
+    SocialAccount.objects.create(user=owner, provider="github", uid="4711", extra_data=label)
     address_list = _create_list(owner, account)
     invitation = team.invite_member(account=account, email=INVITED, role=Role.VIEWER, actor=owner)
     token = "a-link-that-only-the-tests-have-sent-to-you"

@@ -4,8 +4,6 @@ Each process caches the lists by `Account.domains_version`, which every call rea
 a change applies to the next call.
 """
 
-import threading
-from collections import OrderedDict
 from typing import NamedTuple
 
 from accounts.models import Account
@@ -39,43 +37,13 @@ class OwnDomains(NamedTuple):
 NO_DOMAINS = OwnDomains()
 
 
-class _Cache:
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._domains: OrderedDict[int, OwnDomains] = OrderedDict()
-        self._entries = 0
-
-    def get(self, account_id: int, version: int) -> OwnDomains | None:
-        with self._lock:
-            found = self._domains.get(account_id)
-            if found is None or found.version != version:
-                return None
-            self._domains.move_to_end(account_id)
-            return found
-
-    def put(self, account_id: int, domains: OwnDomains) -> None:
-        with self._lock:
-            self._remove(account_id)
-            self._domains[account_id] = domains
-            self._entries += _count(domains)
-            while self._entries > MAX_CACHED_ENTRIES:
-                self._remove(next(iter(self._domains)))
-
-    def _remove(self, account_id: int) -> None:
-        removed = self._domains.pop(account_id, NO_DOMAINS)
-        self._entries -= _count(removed)
-
-
-def _count(domains: OwnDomains) -> int:
-    return len(domains.allowed) + len(domains.denied)
-
-
 def domains_of(account: Account) -> OwnDomains:
     """Return the account's domains, at least as new as `account`."""
     version = account.domains_version
     if version is None:
         return NO_DOMAINS
-    return _cache.get(account.pk, version) or _loader.submit(account.pk)
+    cached = _cache.get(account.pk)
+    return cached if cached and cached.version == version else _loader.submit(account.pk)
 
 
 def reload_domains_of(account: Account) -> OwnDomains:
@@ -94,10 +62,11 @@ def _load(account_ids: list[int]) -> list[OwnDomains]:
         account_id: OwnDomains(version, frozenset(allowed), frozenset(denied))
         for account_id, version, allowed, denied in rows
     }
-    for account_id, domains in found.items():
-        _cache.put(account_id, domains)
+    _cache.update(found)
+    if sum(len(own.allowed) + len(own.denied) for own in [*_cache.values()]) > MAX_CACHED_ENTRIES:
+        _cache.clear()
     return [found.get(account_id, NO_DOMAINS) for account_id in account_ids]
 
 
-_cache = _Cache()
+_cache: dict[int, OwnDomains] = {}
 _loader: Coalescer[int, OwnDomains] = Coalescer(_load)

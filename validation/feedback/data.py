@@ -16,6 +16,7 @@ def export_feedback(*, account: Account) -> dict[str, object]:
             "reason": feedback.reason,
             "expected": feedback.expected,
             **feedback.text._asdict(),
+            "result": feedback.result,
             "state": feedback.state,
             "answer": feedback.answer,
             "answered_at": feedback.answered_at,

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
+import orjson
 from django.db import transaction
 from django.utils import timezone
 
@@ -57,7 +58,8 @@ def send_feedback(*, sender: Actor, result: dict[str, Any], claim: Claim) -> Fee
     if not earlier.exists():
         _check_day(account)
     user = sender.user or (sender.key and sender.key.created_by)
-    text = FeedbackText(result["email"], claim.comment, claim.bounce)
+    document = orjson.dumps(result).decode()
+    text = FeedbackText(result["email"], claim.comment, claim.bounce, document)
     feedback, _ = Feedback.objects.update_or_create(
         account=account,
         result_id=result["id"],

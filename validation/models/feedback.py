@@ -1,6 +1,7 @@
 from datetime import timedelta
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+import orjson
 from django.db import models
 from django.db.models import Q
 from django.utils import timezone
@@ -34,6 +35,8 @@ class FeedbackText(NamedTuple):
     email: str
     comment: str
     bounce: str
+    # The result as JSON. Earlier releases didn't store it.
+    result: str = ""
 
 
 _UNREADABLE = FeedbackText("", "", "")
@@ -101,6 +104,12 @@ class Feedback(models.Model):
             return FeedbackText(*decrypt(self.packed).split("\0"))
         except DecryptionFailed:
             return _UNREADABLE
+
+    @property
+    def result(self) -> dict[str, Any] | None:
+        """Return what the customer got, for longer than results are stored."""
+        document: dict[str, Any] | None = orjson.loads(self.text.result or "null")
+        return document
 
     @property
     def is_readable(self) -> bool:

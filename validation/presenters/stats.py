@@ -1,39 +1,13 @@
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from django.template.defaultfilters import pluralize
 
-from accounts.presenters.charts import draw_line
+from accounts.presenters.stats import Stat
 from credits.models import Wallet
 from credits.money import format_credits
 from credits.presenters.balance import format_signed, short_forecast
 from validation.reports.overview import WEEK, Overview
 from validation.reports.usage_stats import UsageStats, sum_stats
-
-MAX_WIDE_NUMBER = 999_999_999
-
-
-@dataclass(frozen=True)
-class Stat:
-    label: str
-    value: int | str
-    unit: str = ""
-    note: str = ""
-    values: Sequence[int] = ()
-
-    @property
-    def text(self) -> str:
-        return f"{self.value:,}" if isinstance(self.value, int) else self.value
-
-    @property
-    def sparkline(self) -> str:
-        """Return a line in a square of 100, or nothing to draw."""
-        highest, step = max(self.values, default=0), 100 / max(1, len(self.values) - 1)
-        return draw_line(self.values, highest, 0, step) if highest else ""
-
-    @property
-    def is_long(self) -> bool:
-        return isinstance(self.value, int) and self.value > MAX_WIDE_NUMBER
 
 
 def overview_stats(overview: Overview, wallet: Wallet, nouns: str) -> list[Stat]:

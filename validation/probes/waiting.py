@@ -1,6 +1,5 @@
 """Wait for the results of mailbox checks, for callers that would rather wait than poll."""
 
-import threading
 import time
 from collections import Counter
 from collections.abc import Sequence
@@ -17,14 +16,15 @@ from validation.models import Probe
 MAX_WAITING, MAX_WAITING_PER_ACCOUNT = 100, 20
 _FIRST_INTERVAL, _MAX_INTERVAL = 0.05, 0.5
 
-_lock = threading.Lock()
 _waiting: Counter[int] = Counter()
 
 
 def wait_for_answers(account: Account, probes: Sequence[Probe], ends_at: float) -> None:
     """Return when the checks are done, or when those that aren't can't be done in time."""
-    if not probes or not _enter(account):
+    is_full = _waiting.total() >= MAX_WAITING or _waiting[account.pk] >= MAX_WAITING_PER_ACCOUNT
+    if not probes or is_full:
         return
+    _waiting[account.pk] += 1
     try:
         # Hold no request slot while waiting, and no connection between reads.
         concurrency_limit.leave()
@@ -38,20 +38,6 @@ def wait_for_answers(account: Account, probes: Sequence[Probe], ends_at: float) 
             if not waiting.filter(pk__in=[probe.pk for probe in probes]).exists():
                 return
     finally:
-        _leave(account)
-
-
-def _enter(account: Account) -> bool:
-    with _lock:
-        is_full = sum(_waiting.values()) >= MAX_WAITING
-        if is_full or _waiting[account.pk] >= MAX_WAITING_PER_ACCOUNT:
-            return False
-        _waiting[account.pk] += 1
-        return True
-
-
-def _leave(account: Account) -> None:
-    with _lock:
         _waiting[account.pk] -= 1
         if not _waiting[account.pk]:
             del _waiting[account.pk]

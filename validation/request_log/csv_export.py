@@ -5,6 +5,7 @@ from accounts.models import Account, User
 from runtime.csv_download import Row, escape_formula
 from runtime.database.pagination import BATCH_SIZE
 from runtime.database.pool import release_connection
+from runtime.database.replica import reads_replica
 from runtime.unicode import show_invisible
 from validation.models import LogEntry
 from validation.request_log.search import LogQuery, log_page
@@ -27,9 +28,9 @@ def export(
 
 def _csv_rows(account: Account, query: LogQuery) -> Iterator[Row]:
     yield HEADER
-    before, rows_left = None, MAX_ROWS
+    read_page, before, rows_left = reads_replica(log_page), None, MAX_ROWS
     for _ in range(MAX_SCANS):
-        page = log_page(account, query, before, page_size=min(BATCH_SIZE, rows_left))
+        page = read_page(account, query, before, page_size=min(BATCH_SIZE, rows_left))
         # A slow client must not hold a connection while it downloads these rows.
         release_connection()
         yield from map(_csv_row, page.entries)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Any
 
-from django.db import connection, models
+from django.db import connections, models, router
 
 from accounts.models import Account
 from engine import REASONS, Verdict
@@ -79,7 +79,7 @@ def _count_all(account: Account, bars: Sequence[Bar]) -> list[Counter[str]]:
     )
     values: list[Any] = [value for _, reasons in conditions for value in (account.pk, *reasons)]
     statement = f"SELECT {columns} FROM {_BARS.table} ORDER BY start"  # noqa: S608
-    with connection.cursor() as cursor:
+    with connections[router.db_for_read(LogEntry)].cursor() as cursor:
         cursor.execute(statement, [*values, _BARS.value(bars)])
         rows = cursor.fetchall()
     counts = []

@@ -54,11 +54,10 @@ def _guess(word: str, account: Account) -> dict[str, str]:
     """Return the filter that a word without a name means."""
     lower, address = word.lower(), word[1:-1] if re.fullmatch('"[^"]+"', word) else word
     is_request_id = REQUEST_ID.fullmatch(word) is not None
+    own = LogEntry.objects.retained_for(account).filter(request_id=word)
     guesses = {
         "batch": BATCH_ID.fullmatch(normalize_result_id(word)) and normalize_result_id(word),
-        "request": is_request_id
-        and (lower.startswith("req_") or _has_request(account, word))
-        and word,
+        "request": is_request_id and (lower.startswith("req_") or own.exists()) and word,
         "address": (address != word or word.find("@") > 0) and address_hash(address),
         "verdict": lower in set(Verdict) and lower,
         "status": lower in LogFilter.STATUSES and lower,
@@ -67,7 +66,3 @@ def _guess(word: str, account: Account) -> dict[str, str]:
         "domain": isinstance(parse_address(f"x@{word.lstrip('@')}"), AddressParts) and lower,
     }
     return next(({name: value} for name, value in guesses.items() if value), {})
-
-
-def _has_request(account: Account, request_id: str) -> bool:
-    return LogEntry.objects.retained_for(account).filter(request_id=request_id).exists()

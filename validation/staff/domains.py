@@ -4,7 +4,8 @@ from django.contrib import admin
 from django.contrib.humanize.templatetags.humanize import intcomma
 
 from accounts.models import Account
-from accounts.staff.panels import Cell, Fact, Panel, link_cell, require_staff_permissions
+from accounts.staff.links import link_cell
+from accounts.staff.panels import Cell, Fact, Panel, require_staff_permissions
 from accounts.staff.read_only import BoundedPaginator, ReadOnlyAdmin
 from validation.models import AccountDomains
 
@@ -36,7 +37,7 @@ class AccountDomainsAdmin(ReadOnlyAdmin):
         return "\n".join(domains.denied)
 
 
-@require_staff_permissions("validation.view_accountdomains")
+@require_staff_permissions("validation.view_accountdomains", tab="Verdicts")
 def domains_panel(account: Account) -> Panel:
     domains = AccountDomains.objects.filter(account=account).first()
     if domains is None:

@@ -1,37 +1,39 @@
 """Staff see the full address, which the customer shared."""
 
 from datetime import timedelta
+from http import HTTPStatus
+from typing import Any
 
 from django.contrib import admin
+from django.core.exceptions import PermissionDenied
 from django.db.models import Count, QuerySet
-from django.http import HttpRequest
-from django.urls import reverse
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
 from django.utils import timezone
-from django.utils.html import format_html
 
-from accounts.staff.panels import (
-    MAX_ROWS,
-    Cell,
-    Fact,
-    Link,
-    Panel,
+from accounts.engine import get_engine
+from accounts.models import Account
+from accounts.staff.links import (
+    account_admin_list_url,
     account_cell,
+    account_link,
     admin_list_url,
+    admin_url,
     link_cell,
-    require_staff_permissions,
 )
+from accounts.staff.panels import MAX_ROWS, Cell, Fact, Link, Panel, require_staff_permissions
 from accounts.staff.read_only import BoundedPaginator, ReadOnlyAdmin
-from accounts.staff.request import StaffRequest
+from accounts.staff.request import StaffRequest, staff_request
 from credits.staff.action_admin import FormData, StaffAction, StaffActionRefused, StaffActionsAdmin
+from validation.account_domains import matching
 from validation.feedback.forms import AnswerForm
 from validation.feedback.services import answer_feedback
-from validation.models import Feedback, ListedDomain
+from validation.models import Feedback, ListedDomain, LogEntry
+from validation.playground import PlaygroundResponse
+from validation.results import stored_results
 
 _COUNTED = timedelta(days=30)
-_KINDS = {
-    Feedback.Expected.DISPOSABLE.value: ListedDomain.Kind.DENY,
-    Feedback.Expected.NOT_DISPOSABLE.value: ListedDomain.Kind.ALLOW,
-}
+_FIRST = ("verdict", "reason", "score")
 
 
 class AnswerFeedback(StaffAction[Feedback]):
@@ -69,49 +71,66 @@ class ReasonFilter(admin.SimpleListFilter):
 
 class FeedbackAdmin(StaffActionsAdmin[Feedback], ReadOnlyAdmin):
     staff_actions = (AnswerFeedback(),)
-    list_display = ("public_id", "at", "account", "domain", "reason", "expectation")
+    list_display = ("public_id", "at", "account", "domain", "reason", "expected")
     list_filter = ("state", ReasonFilter, "expected")
     list_select_related = ("account",)
     search_fields = ("public_id", "result_id", "domain", "account__public_id")
     search_help_text = "fbk_…, val_…, domain or acc_…"
-    fields = (
-        *("public_id", "at", "account", "key", "sent_by", "result_id", "address", "domain"),
-        *("verdict", "reason", "expected", "comment", "bounce", "listing"),
-        *("state", "answer", "answered_at"),
-    )
-    readonly_fields = ("public_id", "address", "comment", "bounce", "listing")
     # Filters on these would reveal their values.
     exclude = ("address_hash", "packed")
     paginator = BoundedPaginator
     show_full_result_count = False
 
-    @admin.display(description="expected", ordering="expected")
-    def expectation(self, feedback: Feedback) -> str:
-        return feedback.expected
+    def change_view(
+        self,
+        request: HttpRequest,
+        object_id: str,
+        form_url: str = "",
+        extra_context: dict[str, Any] | None = None,
+    ) -> HttpResponse:
+        """Show what we said, and after a POST what we say now, without charging for it."""
+        feedback = self.get_object(request, object_id)
+        if feedback is None:
+            raise Http404
+        if not self.has_view_permission(request, feedback):
+            raise PermissionDenied("Your staff group can't view feedback.")
+        user, account, now = staff_request(request).user, feedback.account, None
+        if request.method == "POST" and feedback.is_readable:
+            finding = matching.mark(get_engine().check(feedback.text.email), account)
+            now = finding.document()
+        then = feedback.result or stored_results.find_result(account, feedback.result_id, balance=0)
+        entries = LogEntry.objects.filter(account=account).with_result(feedback.result_id)
+        context = {
+            **self.admin_site.each_context(request),
+            **self.describe_actions(user, feedback),
+            "title": f"Feedback {feedback}",
+            "opts": self.opts,
+            "original": feedback,
+            "account_link": account_link(account),
+            "entry_link": admin_url(entry) if (entry := entries.first()) else "",
+            "then": then and PlaygroundResponse(HTTPStatus.OK, {}, then),
+            "now": now and PlaygroundResponse(HTTPStatus.OK, {}, now),
+            "changes": list_changes(then, now) if then and now else [],
+            "listed": ListedDomain.objects.filter(domain=feedback.domain).first(),
+            "may_list": user.has_perm("validation.add_listeddomain"),
+        }
+        return render(request, "admin/validation/feedback.html", context)
 
-    @admin.display
-    def address(self, feedback: Feedback) -> str:
-        if not feedback.is_readable:
-            return "Can't be read anymore, nor can the texts: their SECRET_KEY was removed."
-        return feedback.text.email
 
-    @admin.display
-    def comment(self, feedback: Feedback) -> str:
-        return feedback.text.comment
-
-    @admin.display(description="Bounce message")
-    def bounce(self, feedback: Feedback) -> str:
-        return feedback.text.bounce
-
-    @admin.display(description="Domain data")
-    def listing(self, feedback: Feedback) -> str:
-        """Link to the form that lists the domain, if the feedback is about that."""
-        kind = _KINDS.get(feedback.expected)
-        if kind is None or not feedback.domain:
-            return ""
-        query = {"domain": feedback.domain, "kind": kind, "reason": f"Feedback {feedback}"}
-        url = reverse("admin:validation_listeddomain_add", query=query)
-        return format_html('<a href="{}">List {} as {}</a>', url, feedback.domain, kind.label)
+def list_changes(then: dict[str, Any], now: dict[str, Any]) -> list[tuple[str, str, str]]:
+    """Return what a check says now and didn't then, by name."""
+    flat = [
+        {**result["checks"], **{name: result[name] for name in _FIRST}} for result in (then, now)
+    ]
+    words = {"True": "yes", "False": "no", "None": "none"}
+    pairs = {
+        name: (str(flat[0].get(name)), str(flat[1][name])) for name in (*_FIRST, *now["checks"])
+    }
+    return [
+        (name.replace("_", " "), words.get(before, before), words.get(after, after))
+        for name, (before, after) in pairs.items()
+        if before != after
+    ]
 
 
 def count_by_reason(rows: QuerySet[Feedback]) -> list[tuple[str, int]]:
@@ -127,22 +146,34 @@ def feedback_panel() -> Panel:
     return Panel(
         "Feedback",
         "No feedback is waiting for an answer.",
-        columns=("Feedback", "Account", "Domain", "Expected", "Sent"),
-        rows=[_row(feedback) for feedback in waiting[:MAX_ROWS]],
+        columns=("Domain", "Account", "Expected", "Sent"),
+        rows=[_row(feedback, account_cell(feedback.account)) for feedback in waiting[:MAX_ROWS]],
         facts=[
             Fact(reason, Cell(count, admin_list_url(Feedback, f"?reason={reason}")))
             for reason, count in counts[:MAX_ROWS]
         ],
+        is_work=True,
         note="Oldest first. The numbers count all feedback of 30 days by the result's reason.",
         more=Link("All open feedback", admin_list_url(Feedback, "?state__exact=open")),
     )
 
 
-def _row(feedback: Feedback) -> list[Cell]:
+@require_staff_permissions("validation.view_feedback", tab="Verdicts")
+def account_feedback_panel(account: Account) -> Panel:
+    newest = Feedback.objects.filter(account=account)[:MAX_ROWS]
+    return Panel(
+        "Feedback",
+        "No feedback yet.",
+        columns=("Domain", "State", "Expected", "Sent"),
+        rows=[_row(feedback, Cell(feedback.get_state_display())) for feedback in newest],
+        more=Link("All feedback", account_admin_list_url(Feedback, account)),
+    )
+
+
+def _row(feedback: Feedback, second: Cell) -> list[Cell]:
     return [
-        link_cell(feedback),
-        account_cell(feedback.account),
-        Cell(feedback.domain or None),
-        Cell(feedback.expected),
+        link_cell(feedback, feedback.domain or feedback.public_id),
+        second,
+        Cell(feedback.expected.replace("_", " ")),
         Cell(feedback.at),
     ]

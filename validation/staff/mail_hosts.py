@@ -7,18 +7,11 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from accounts import audit
-from accounts.staff.panels import (
-    MAX_ROWS,
-    Cell,
-    Link,
-    Panel,
-    admin_list_url,
-    link_cell,
-    require_staff_permissions,
-)
+from accounts.staff.links import admin_list_url, link_cell
+from accounts.staff.panels import MAX_ROWS, Cell, Link, Panel, require_staff_permissions
 from accounts.staff.read_only import ReadOnlyAdmin
 from accounts.staff.request import staff_request
-from validation import staff_domains
+from validation.domain_data import staff_domains
 from validation.models import NewMailHost
 
 _EXAMPLES = 5
@@ -81,6 +74,7 @@ def mail_hosts_panel() -> Panel:
             [link_cell(row), Cell(row.number), Cell(_examples(row))]
             for row in NewMailHost.objects.undecided()[:MAX_ROWS]
         ],
+        is_work=True,
         note="Many domains that are new in the request log use them. Are they disposable?",
         more=Link("All new mail hosts", admin_list_url(NewMailHost, "?decision__exact=open")),
     )

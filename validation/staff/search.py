@@ -3,7 +3,8 @@
 import re
 
 from accounts.date_display import exact_time
-from accounts.staff.panels import MAX_ROWS, SearchResults, account_hit, require_staff_permissions
+from accounts.staff.links import account_hit
+from accounts.staff.panels import MAX_ROWS, SearchResults, require_staff_permissions
 from validation.models import LogEntry
 
 # Our request ids, and those that clients choose.

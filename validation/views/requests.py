@@ -17,6 +17,7 @@ from apikeys.errors import REFUSALS
 from engine import CHECKS
 from runtime.csv_download import csv_response
 from runtime.database.pagination import Cursor
+from runtime.database.replica import reads_replica
 from runtime.dates import from_microseconds, to_microseconds
 from validation.addresses import unpack_account_list, unpack_checks
 from validation.ids import is_result_id, normalize_result_id
@@ -40,11 +41,13 @@ PAGE = "validation:show-requests"
 
 
 @require_permission(TeamPermission.VIEW_ACCOUNT)
+@reads_replica
 def show_requests(request: AccountRequest) -> HttpResponse:
     return _requests_page(request, LogFilter(request.GET, request.account))
 
 
 @require_permission(TeamPermission.VIEW_ACCOUNT)
+@reads_replica
 def show_newer_requests(request: AccountRequest) -> HttpResponse:
     """Show the rows that a live page adds."""
     form = LogFilter(request.GET, request.account)

@@ -12,6 +12,7 @@ from accounts.permissions import require_permission
 from accounts.request import AccountRequest
 from accounts.roles import TeamPermission
 from runtime.csv_download import csv_response
+from runtime.database.replica import reads_replica
 from validation.presenters.charts import build_usage_chart, interval_urls
 from validation.presenters.stats import usage_page_stats
 from validation.presenters.usage import name_source, no_usage, period_name, usage_scope
@@ -21,6 +22,7 @@ from validation.reports.usage_csv import usage_rows
 
 
 @require_permission(TeamPermission.VIEW_ACCOUNT)
+@reads_replica
 def show_usage(request: AccountRequest) -> HttpResponse:
     form = UsageFilter(request.GET, request.account, timezone.now())
     form.is_valid()
@@ -31,15 +33,16 @@ def show_usage(request: AccountRequest) -> HttpResponse:
 
 
 @require_permission(TeamPermission.VIEW_ACCOUNT)
+@reads_replica
 def download_usage(request: AccountRequest) -> HttpResponseBase:
     form = UsageFilter(request.GET, request.account, timezone.now())
     if not form.is_valid() or form.date_range is None:
         return redirect(f"{reverse('validation:show-usage')}?{form.query}")
     date_range = form.date_range
     name = f"usage-{date_range.first}-to-{date_range.last}.csv"
-    return csv_response(
-        name, usage_rows(request.account, date_range, form.chosen_source, **form.key_filter)
-    )
+    rows = usage_rows(request.account, date_range, form.chosen_source, **form.key_filter)
+    # Read before the replica's connection is closed.
+    return csv_response(name, list(rows))
 
 
 def _stats(account: Account, form: UsageFilter, zone: tzinfo) -> dict[str, object]:

@@ -26,6 +26,7 @@ _LAST_PAGES = {
 _OPEN_VIEWS = {
     *(PAGE, "mfa_activate_totp", "mfa_add_webauthn", "account_reauthenticate", "account_logout"),
     *("accounts:agree-to-terms", "accounts:open-account", "accounts:switch-account"),
+    "accounts:confirm-at-provider",
     # An unconfirmed address prevents the set-up.
     *("account_email", "account_email_verification_sent"),
 }

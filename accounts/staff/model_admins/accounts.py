@@ -1,30 +1,18 @@
-from typing import TYPE_CHECKING, ClassVar, TypedDict
+from typing import ClassVar, cast
 
 from django.contrib import admin
-from django.db.models import Count, QuerySet
+from django.contrib.admin.views.main import ChangeList
+from django.db.models import Model, QuerySet
 from django.forms import ModelForm
 from django.http import HttpRequest
 
 from accounts import audit, services
-from accounts.audit.queries import suspension_reason
-from accounts.models import Account, Membership
+from accounts.models import Account
+from accounts.staff.links import account_link
 from accounts.staff.model_admins.form_diff import describe_changes
 from accounts.staff.own_accounts import exclude_own_accounts, own_account_refusal
-from accounts.staff.read_only import ReadOnlyAdmin, ReadOnlyInline
+from accounts.staff.read_only import ReadOnlyAdmin
 from accounts.staff.request import StaffRequest, staff_request
-
-if TYPE_CHECKING:
-    from django_stubs_ext import WithAnnotations
-
-
-class MemberCount(TypedDict):
-    member_count: int
-
-
-class MemberInline(ReadOnlyInline):
-    model = Membership
-    fields = ("user", "role", "joined_at")
-    readonly_fields = fields
 
 
 class AccountStateFilter(admin.SimpleListFilter):
@@ -44,8 +32,13 @@ class AccountStateFilter(admin.SimpleListFilter):
         return queryset
 
 
+class AccountList(ChangeList):
+    def url_for_result(self, result: Model) -> str:
+        return account_link(cast(Account, result)).url
+
+
 class AccountAdmin(admin.ModelAdmin[Account]):
-    list_display: tuple[str, ...] = ("name", "public_id", "state", "members", "created_at")
+    list_display: tuple[str, ...] = ("name", "public_id", "state", "created_at")
     list_filter: ClassVar[tuple[type[admin.ListFilter] | str, ...]] = (
         AccountStateFilter,
         "created_at",
@@ -54,19 +47,13 @@ class AccountAdmin(admin.ModelAdmin[Account]):
     search_help_text = "Account name, acc_…, or a member's email"
     date_hierarchy = "created_at"
     readonly_fields = (
-        *("public_id", "created_at", "suspended_at", "suspension_reason", "closed_at", "erased_at"),
-        *("requests_per_minute", "log_days", "second_factor_required_at"),
+        *("requests_per_minute", "log_days", "second_factor_required_at", "closed_at", "erased_at"),
     )
-    inlines: ClassVar[tuple[type[ReadOnlyInline], ...]] = (MemberInline,)
     # Suspending needs a reason: see credits/staff/actions.py.
     actions = ("lift_suspension", "reopen")
 
-    @admin.display(description="reason for the suspension")
-    def suspension_reason(self, account: Account) -> str:
-        return suspension_reason(account)
-
-    def get_queryset(self, request: HttpRequest) -> QuerySet[Account]:
-        return super().get_queryset(request).annotate(member_count=Count("memberships"))
+    def get_changelist(self, request: HttpRequest, **kwargs: object) -> type[ChangeList]:
+        return AccountList
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False
@@ -91,10 +78,6 @@ class AccountAdmin(admin.ModelAdmin[Account]):
     def has_suspend_permission(self, request: HttpRequest) -> bool:
         return request.user.has_perm("accounts.suspend_account")
 
-    @admin.display(ordering="member_count")
-    def members(self, account: "WithAnnotations[Account, MemberCount]") -> int:
-        return account.member_count
-
     @admin.action(description="Lift suspension", permissions=["suspend"])
     def lift_suspension(self, request: StaffRequest, accounts: QuerySet[Account]) -> None:
         accounts = exclude_own_accounts(self, request, accounts, "pk")
@@ -108,13 +91,6 @@ class AccountAdmin(admin.ModelAdmin[Account]):
         for account in accounts:
             services.reopen_account(account=account, actor=request.user, ip=request.ip)
         self.message_user(request, f"Reopened: {_names(accounts.filter(closed_at=None))}.")
-
-
-class MembershipAdmin(ReadOnlyAdmin):
-    list_display = ("user", "account", "role", "joined_at")
-    list_filter = ("role", "joined_at")
-    list_select_related = ("user", "account")
-    search_fields = ("user__email", "account__name", "account__public_id")
 
 
 class InvitationAdmin(ReadOnlyAdmin):

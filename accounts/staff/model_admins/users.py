@@ -1,6 +1,7 @@
 from typing import Any
 
 from allauth.mfa.models import Authenticator
+from django.contrib import admin
 from django.contrib.admin import RelatedFieldListFilter
 from django.contrib.auth.admin import UserAdmin as DjangoUserAdmin
 from django.core.exceptions import PermissionDenied
@@ -8,20 +9,18 @@ from django.db import transaction
 from django.db.models import ManyToManyField, QuerySet
 from django.forms import ModelForm, ModelMultipleChoiceField
 from django.http import HttpRequest, HttpResponse
+from django.utils.html import format_html_join
+from django.utils.safestring import SafeString, mark_safe
 
 from accounts import audit, emails
+from accounts.authentication.providers.connections import connection_name, usable_connections
 from accounts.authentication.second_factor.factors import authenticator_name
-from accounts.models import Membership, User
+from accounts.models import User
+from accounts.staff.links import account_link
 from accounts.staff.model_admins.checkboxes import Checkboxes
 from accounts.staff.model_admins.form_diff import describe_changes
-from accounts.staff.read_only import ReadOnlyAdmin, ReadOnlyInline
+from accounts.staff.read_only import ReadOnlyAdmin
 from accounts.staff.request import staff_request
-
-
-class MembershipInline(ReadOnlyInline):
-    model = Membership
-    fields = ("account", "role", "joined_at")
-    readonly_fields = fields
 
 
 class StaffGroupFilter(RelatedFieldListFilter):
@@ -41,10 +40,9 @@ class UserAdmin(DjangoUserAdmin[User]):
     list_filter = ("is_staff", "is_active", ("groups", StaffGroupFilter), "date_joined")
     search_fields = ("email", "name")
     ordering = ("-date_joined",)
-    inlines = (MembershipInline,)
-    readonly_fields = ("email", *DATES)
+    readonly_fields = ("email", "accounts", "sign_in_providers", *DATES)
     fieldsets = (
-        (None, {"fields": ("email", "name")}),
+        (None, {"fields": ("email", "name", "accounts", "sign_in_providers")}),
         ("Staff", {"fields": STAFF_FIELDS}),
         ("Dates", {"fields": DATES}),
     )
@@ -55,6 +53,17 @@ class UserAdmin(DjangoUserAdmin[User]):
     ) -> ModelMultipleChoiceField[Any] | None:
         options["widget"] = Checkboxes(str(db_field.verbose_name))
         return super().formfield_for_manytomany(db_field, request, **options)
+
+    @admin.display
+    def accounts(self, user: User) -> SafeString:
+        memberships = user.memberships.select_related("account").order_by("joined_at", "pk")
+        links = [(account_link(row.account), row.get_role_display()) for row in memberships]
+        rows = ((link.url, link.text, role) for link, role in links)
+        return format_html_join(mark_safe("<br>"), '<a href="{}"><bdi>{}</bdi></a> ({})', rows)
+
+    @admin.display(description="Sign-in providers")
+    def sign_in_providers(self, user: User) -> str:
+        return ", ".join(map(connection_name, usable_connections(user)))
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False

@@ -22,7 +22,7 @@ PARSE_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, INVALID_PARAMS = -32700, -32600,
 HEADER_MISMATCH, UNSUPPORTED_VERSION = -32020, -32022
 
 _META = "io.modelcontextprotocol/"
-_SERVER = {"name": "email-validation", "title": "Email Validation", "version": "1.0.0"}
+_SERVER = {"name": "email-validation", "title": settings.PRODUCT_NAME, "version": "1.0.0"}
 _CAPABILITIES: Node = {"tools": {}}
 
 

@@ -10,8 +10,8 @@ import orjson
 from django.http import HttpResponse
 from django.urls import ResolverMatch
 
+from apikeys.authentication.permissions import HasScope
 from apikeys.errors import ApiError
-from apikeys.permissions import HasScope
 from apikeys.request import ApiHttpRequest, ApiRequest
 from apikeys.rest.mcp import protocol
 from apikeys.rest.mcp.protocol import INVALID_PARAMS, METHOD_NOT_FOUND, RpcError

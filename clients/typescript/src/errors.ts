@@ -61,29 +61,25 @@ const BY_TYPE = new Map<unknown, typeof EmailValidationError>([
 
 /** Returns the API's error, or one for a proxy's response in another format. */
 export function errorFromResponse({ status, headers, data }: ApiResponse): EmailValidationError {
-  const error = isObject(data?.error) ? data.error : null;
-  const details = isObject(error?.details) ? { ...error.details } : {};
+  const error = isObject(data?.error) ? data.error : {};
+  const details = isObject(error.details) ? { ...error.details } : {};
   const wait = details.retry_after ?? headers.get("retry-after");
   if (wait !== null) {
     details.retry_after = readSeconds(wait);
   }
-  if (!error) {
-    const Kind =
-      status === 429 ? RateLimitError : status >= 500 ? ServerError : EmailValidationError;
-    return new Kind(
-      `The response had the status ${status} and wasn't from the API. ` +
-        "A proxy may have sent it: check the base URL.",
-      { status, details, requestId: headers.get("x-request-id") },
-    );
-  }
-  const Kind = BY_TYPE.get(error.type) ?? EmailValidationError;
-  return new Kind(textOf(error.message) ?? `The API refused the request with ${status}.`, {
+  const byStatus = status >= 500 ? ServerError : EmailValidationError;
+  const Kind = BY_TYPE.get(error.type) ?? (status === 429 ? RateLimitError : byStatus);
+  const message =
+    textOf(error.message) ??
+    `The response had the status ${status} and wasn't from the API. ` +
+      "A proxy may have sent it: check the base URL.";
+  return new Kind(message, {
     status,
     code: textOf(error.code) ?? "",
     type: textOf(error.type) ?? "",
     param: textOf(error.param),
     details,
-    requestId: textOf(error.request_id),
+    requestId: textOf(error.request_id) ?? headers.get("x-request-id"),
     docUrl: textOf(error.doc_url) ?? "",
   });
 }

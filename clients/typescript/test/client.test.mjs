@@ -139,7 +139,7 @@ test("a list is uploaded by the name of its column, and downloaded", async () =>
   await client.lists.download(checked, join(folder, "clean.csv"), { filter: "deliverable" });
   const rows = (await readFile(join(folder, "clean.csv"), "utf8")).trim().split(/\r?\n/);
   assert.equal(rows.length, 2);
-  assert.deepEqual(await readdir(folder), ["clean.csv", "customers.csv"]);
+  assert.deepEqual((await readdir(folder)).sort(), ["clean.csv", "customers.csv"]);
   await assert.rejects(client.lists.pause(checked), ConflictError);
   await assert.rejects(client.lists.create(join(folder, "customers.csv"), { column: "x" }), /E-Mail/);
   await client.lists.delete(checked);

@@ -37,16 +37,12 @@ class DatabaseNotResponding(psycopg.OperationalError):
 
 class TimeoutConnection(psycopg.Connection[TupleRow]):
     last_reply_at = 0.0
-    # Always set on this class: all connections share it.
+    # Always set on the class: all connections to a server share it.
     last_reply_to_any_at = not_responding_at = 0.0
 
     @classmethod
-    def record_reply(cls) -> None:
-        TimeoutConnection.last_reply_to_any_at = time.monotonic()
-
-    @classmethod
     def record_timeout(cls) -> None:
-        TimeoutConnection.not_responding_at = time.monotonic()
+        cls.not_responding_at = time.monotonic()
 
     @classmethod
     def is_not_responding(cls) -> bool:
@@ -68,7 +64,7 @@ class TimeoutConnection(psycopg.Connection[TupleRow]):
             # The reply may still arrive: the connection can't be reused.
             self.pgconn.finish()
             raise DatabaseNotResponding("The database did not respond in time.") from None
-        self.last_reply_at = TimeoutConnection.last_reply_to_any_at = time.monotonic()
+        self.last_reply_at = type(self).last_reply_to_any_at = time.monotonic()
         return reply
 
     def is_healthy(self) -> bool:
@@ -90,6 +86,12 @@ class TimeoutConnection(psycopg.Connection[TupleRow]):
         except psycopg.Error:
             return False
         return not self.closed
+
+
+class ReplicaConnection(TimeoutConnection):
+    """Keep the replies of the replica apart: they say nothing about the primary."""
+
+    last_reply_to_any_at = not_responding_at = 0.0
 
 
 def _liveness_timeout() -> float:
@@ -140,7 +142,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
         finally:
             wrapper.close()
         # Otherwise, requests to this ready worker would fail fast.
-        TimeoutConnection.record_reply()
+        TimeoutConnection.last_reply_to_any_at = time.monotonic()
         return is_writable
 
     def get_new_connection(self, conn_params: dict[str, object]) -> psycopg.Connection[TupleRow]:
@@ -179,7 +181,8 @@ class DatabaseWrapper(base.DatabaseWrapper):
             slot.release()
 
     def _get_from_pool(self, conn_params: dict[str, object]) -> TimeoutConnection:
-        TimeoutConnection.fail_if_not_responding()
+        server: type[TimeoutConnection] = self.settings_dict["OPTIONS"]["pool"]["connection_class"]
+        server.fail_if_not_responding()
         deadline = time.monotonic() + (query_timeout.get() or LIVENESS_TIMEOUT)
         while True:
             # Greenlets share the pool: none may run before it reads this.
@@ -188,9 +191,9 @@ class DatabaseWrapper(base.DatabaseWrapper):
                 connection: TimeoutConnection = super().get_new_connection(conn_params)
                 return connection
             except PoolTimeout:
-                is_not_responding = TimeoutConnection.is_not_responding()
+                is_not_responding = server.is_not_responding()
                 if is_not_responding:
-                    TimeoutConnection.record_timeout()
+                    server.record_timeout()
                 if is_not_responding or time.monotonic() >= deadline:
                     raise
 

@@ -1,4 +1,4 @@
-"""Keep commands that need a session away from PgBouncer: others share its sessions."""
+"""Check the other servers' URLs, and keep commands that need a session away from PgBouncer."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -36,24 +36,31 @@ def require_session(database: BaseDatabaseWrapper) -> None:
         raise CommandError(NEEDS_SESSION)
 
 
-def check_pgbouncer(*, databases: Sequence[str] | None, **_: Any) -> list[CheckMessage]:
-    if not settings.PGBOUNCER or DEFAULT_DB_ALIAS not in (databases or ()):
+def check_servers(*, databases: Sequence[str] | None, **_: Any) -> list[CheckMessage]:
+    urls = {"PGBOUNCER_URL": settings.PGBOUNCER, "REPLICA_URL": settings.REPLICA}
+    if DEFAULT_DB_ALIAS not in (databases or ()):
         return []
-    pgbouncer = ConnectionHandler({DEFAULT_DB_ALIAS: settings.PGBOUNCER})[DEFAULT_DB_ALIAS]
+    return [message for name, server in urls.items() if server for message in _check(name, server)]
+
+
+def _check(name: str, server: dict[str, Any]) -> list[CheckMessage]:
+    other = ConnectionHandler({DEFAULT_DB_ALIAS: server})[DEFAULT_DB_ALIAS]
     try:
-        server, (checks_client,) = _fetch(pgbouncer, _SERVER), _fetch(pgbouncer, _CHECKS_CLIENT)
+        found, (checks_client,) = _fetch(other, _SERVER), _fetch(other, _CHECKS_CLIENT)
     except DatabaseError as error:
-        return [CheckWarning(f"PGBOUNCER_URL can't be reached: {error}", id="runtime.W001")]
+        return [CheckWarning(f"{name} can't be reached: {error}", id="runtime.W001")]
     finally:
-        pgbouncer.close()
-    if server != _fetch(connections[DEFAULT_DB_ALIAS], _SERVER):
-        return [Error("PGBOUNCER_URL and DATABASE_URL lead to two databases.", id="runtime.E001")]
+        other.close()
+    # Only the replica may be in recovery.
+    compared = 2 if server is settings.REPLICA else 3
+    if found[:compared] != _fetch(connections[DEFAULT_DB_ALIAS], _SERVER)[:compared]:
+        return [Error(f"{name} and DATABASE_URL lead to two databases.", id="runtime.E001")]
     if not checks_client:
         return [
             CheckWarning(
-                "PGBOUNCER_URL leads to sessions without client_connection_check_interval, so a "
+                f"{name} leads to sessions without client_connection_check_interval, so a "
                 "call that timed out can still be charged.",
-                hint="Set it in PgBouncer's connect_query: docs/operations/growing.md.",
+                hint="Set it in PgBouncer's connect_query: docs/operations/pgbouncer.md.",
                 id="runtime.W002",
             )
         ]

@@ -19,18 +19,13 @@ from accounts.models import Account, AuditEntry, User
 from accounts.roles import Role
 from accounts.services import suspend_account
 from runtime.database import pagination
-from tests.conftest import make_member, signed_in_by_form
+from tests.conftest import make_member, signed_in
 
 pytestmark = pytest.mark.django_db
 
 PAGE = "/accounts/audit/"
 EXPORT = f"{PAGE}export/"
 TABLE = 'FROM "accounts_auditentry"'
-
-
-@pytest.fixture
-def browser(owner: User) -> Client:
-    return signed_in_by_form(owner)
 
 
 def add_entry(account: Account, actor: User | None, action: str, **fields: Any) -> AuditEntry:
@@ -202,7 +197,7 @@ def test_page_runs_no_count_query(browser: Client, account: Account, owner: User
 @pytest.mark.anywhere
 @pytest.mark.parametrize("role", Role)
 def test_only_owners_and_admins_see_the_audit_log(role: Role, account: Account) -> None:
-    client = signed_in_by_form(make_member(account, role))
+    client = signed_in(make_member(account, role))
     is_allowed = role in {Role.OWNER, Role.ADMIN}
     for start in ("/validation/", "/accounts/security/"):
         assert (f'href="{PAGE}"' in client.get(start).content.decode()) == is_allowed

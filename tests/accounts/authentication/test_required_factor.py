@@ -32,6 +32,7 @@ OPEN = {
     "account_reauthenticate",
     "accounts:add-required-factor",
     "accounts:agree-to-terms",
+    "accounts:confirm-at-provider",
     "accounts:open-account",
     "accounts:switch-account",
     "mfa_activate_totp",

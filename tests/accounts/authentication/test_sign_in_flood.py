@@ -4,11 +4,11 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
+from urllib.parse import urlencode
 
 import pytest
 
 from tests.bench.load import Address, Load, Outcome, generate
-from tests.bench.sign_ins import LOGIN, wrong_sign_in
 from tests.servers.browser import PlainBrowser
 from tests.servers.client import ClientResponse, HttpCaller
 from tests.servers.keys import make_account
@@ -17,9 +17,20 @@ from tests.servers.product import migrated_postgres
 
 pytestmark = [pytest.mark.process, pytest.mark.fault]
 
-EMAIL = "jane@shop.example"
+LOGIN, EMAIL = "/accounts/login/", "jane@shop.example"
 STRANGERS, SECONDS = 100, 12.0
-ATTEMPTS = tuple(wrong_sign_in(number)[1] for number in range(STRANGERS))
+# Any token works if cookie and form contain the same one, because strangers have no session.
+CSRF_TOKEN = "c" * 32
+
+
+def wrong_sign_in(number: int) -> bytes:
+    fields = {"login": f"jane.{number}@shop.example", "password": "a wrong password"}
+    body = urlencode({**fields, "csrfmiddlewaretoken": CSRF_TOKEN})
+    return (
+        f"POST {LOGIN} HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Forwarded-For: 10.0.{number}.7\r\n"
+        f"Cookie: csrf={CSRF_TOKEN}\r\nContent-Length: {len(body)}\r\n"
+        f"Content-Type: application/x-www-form-urlencoded\r\n\r\n{body}"
+    ).encode()
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +54,8 @@ def customer(site: Pools) -> tuple[str, str]:
 def strangers(site: Pools, number: int = STRANGERS) -> Iterator["Future[Outcome]"]:
     """Let strangers, each with their own IP address, repeat a wrong sign-in."""
     address = Address("127.0.0.1", site.port_of("pages"))
-    attempts = Load(address, ATTEMPTS, number, SECONDS, 10, statuses=None)
+    requests = tuple(map(wrong_sign_in, range(number)))
+    attempts = Load(address, requests, number, SECONDS, 10, statuses=None)
     with ThreadPoolExecutor(1) as executor:
         flood = executor.submit(generate, attempts)
         time.sleep(1)

@@ -2,55 +2,61 @@
 
 from datetime import UTC, datetime
 
+import pytest
+from allauth.mfa.models import Authenticator
+from allauth.mfa.recovery_codes.internal.auth import RecoveryCodes
+from allauth.usersessions.models import UserSession
+
+from accounts.models import User
 from accounts.presenters.elements import Badge
-from accounts.presenters.security import (
-    SecurityRow,
-    SignInState,
-    second_factor_rows,
-    security_rows,
-)
+from accounts.presenters.security import SecurityRow, second_factor_rows, security_rows
+from tests.conftest import make_user, signed_in
+from tests.support.second_factors import add_authenticator_app, give_passkey
+
+pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 
 JOINED = datetime(2026, 11, 3, tzinfo=UTC)
 
 
-def state(
-    *,
-    has_app: bool = False,
-    unused_codes: int | None = None,
-    passkeys: int = 0,
-    sessions: int = 1,
-    password_changed_at: datetime | None = None,
-) -> SignInState:
-    return SignInState(has_app, unused_codes, passkeys, sessions, JOINED, password_changed_at)
+@pytest.fixture
+def user() -> User:
+    return make_user("jane@shop.example", date_joined=JOINED)
 
 
-def rows(shown: SignInState) -> dict[str, SecurityRow]:
-    return {row.title: row for row in security_rows(shown)}
+def rows(user: User) -> dict[str, SecurityRow]:
+    return {row.title: row for row in security_rows(user)}
 
 
-def test_authenticator_app_is_suggested_until_it_is_set_up() -> None:
-    missing = rows(state())["Authenticator app"]
+def test_authenticator_app_is_suggested_until_it_is_set_up(user: User) -> None:
+    missing = rows(user)["Authenticator app"]
     assert (missing.action, missing.is_suggested) == ("Set up", True)
     assert missing.badge == Badge("Off")
-    active = rows(state(has_app=True))["Authenticator app"]
+    add_authenticator_app(user)
+    active = rows(user)["Authenticator app"]
     assert (active.action, active.is_suggested) == ("Turn off", False)
     assert active.badge == Badge("On", "deliverable", "check")
 
 
-def test_rows_count_codes_passkeys_and_sessions() -> None:
-    assert "Recovery codes" not in rows(state())
-    assert rows(state(unused_codes=3))["Recovery codes"].badge == Badge("3 left")
-    assert rows(state(unused_codes=2))["Recovery codes"].badge == Badge("2 left", "risky")
-    shown = rows(state(passkeys=2, sessions=4))
-    assert shown["Passkeys"].badge == Badge("2")
-    assert shown["Sessions"].badge == Badge("4")
+def test_rows_count_codes_passkeys_and_sessions(user: User) -> None:
+    assert "Recovery codes" not in rows(user)
+    codes = RecoveryCodes.activate(user)
+    assert rows(user)["Recovery codes"].badge == Badge("10 left")
+    for code in codes.get_unused_codes()[:8]:
+        codes.validate_code(code)
+    assert rows(user)["Recovery codes"].badge == Badge("2 left", "risky")
+    give_passkey(user)
+    signed_in(user)
+    assert rows(user)["Passkeys"].badge == Badge("1")
+    assert rows(user)["Sessions"].badge == Badge(str(UserSession.objects.filter(user=user).count()))
+    assert Authenticator.objects.filter(user=user).count() == 2
 
 
-def test_password_row_says_when_it_was_changed() -> None:
-    unchanged = rows(state())["Password"]
+def test_password_row_says_when_it_was_changed(user: User) -> None:
+    unchanged = rows(user)["Password"]
     assert unchanged.description == "Not changed since you joined on 3 Nov 2026."
     assert unchanged.moment is None
-    changed = rows(state(password_changed_at=JOINED))["Password"]
+    user.password_changed_at = JOINED
+    changed = rows(user)["Password"]
     assert (changed.description, changed.moment) == ("Changed", JOINED)
 
 

@@ -1,5 +1,6 @@
 """Sign in as a staff group, and read the text of staff pages without markup."""
 
+import re
 from datetime import datetime
 from html import unescape
 
@@ -31,6 +32,18 @@ def panel_text(page: str, title: str) -> str:
     assert page.count(f">{title}</h2>") == 1, title
     _, _, after = page.partition(f">{title}</h2>")
     return visible_text(after.partition("</section>")[0])
+
+
+def count_work(page: str, title: str) -> str:
+    """Return the number on the front page, in the strip of open work."""
+    counts: list[tuple[str, str]] = re.findall(r"<strong>([^<]+)</strong> ([^<]+?)\s*</a>", page)
+    return next(count for count, name in counts if name == title)
+
+
+def shows_panel(page: str, title: str) -> bool:
+    """Return whether the front page has the panel, or its count, if nothing is to be done."""
+    panels = page.partition("Open work")[2].partition("All tables")[0]
+    return re.search(rf"(</strong> |>){title}\s*</(a|h2)>", panels) is not None
 
 
 def front_page(client: Client) -> str:

@@ -29,14 +29,11 @@ def open_page(staff: User, path: str) -> str:
     return " ".join(response.content.decode().split())
 
 
-@pytest.mark.parametrize(
-    "path",
-    ["/admin/apikeys/apikey/", "/admin/accounts/user/", "/admin/accounts/account/{}/change/"],
-)
+@pytest.mark.parametrize("path", ["/admin/apikeys/apikey/", "/admin/accounts/user/"])
 def test_empty_cells_are_empty(
     staff: User, account: Account, order: Order, secret: str, path: str
 ) -> None:
-    page = open_page(staff, path.format(account.pk))
+    page = open_page(staff, path)
     cells = [visible_text(cell) for cell in re.findall(r"<td.*?</td>", page)]
     assert "" in cells
     assert not {"-", "\N{EN DASH}", "None"} & {*cells}

@@ -10,7 +10,13 @@ from django.utils import timezone
 from accounts.models import Account, User, WebhookEndpoint
 from runtime.mail import outbox
 from runtime.models import Lease, Mail
-from tests.accounts.staff.staff_pages import client_in_group, front_page, panel_text, travel_to
+from tests.accounts.staff.staff_pages import (
+    client_in_group,
+    count_work,
+    front_page,
+    panel_text,
+    travel_to,
+)
 from tests.accounts.webhooks.deliveries import URL
 from tests.accounts.webhooks.factory import make_endpoint
 from tests.conftest import signed_in
@@ -21,12 +27,7 @@ __all__ = ["freeze_time_but_not_processes"]
 pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 
 DAILY_JOBS = "Daily jobs"
-EMAILS = "Emails"
-
-
-@pytest.fixture
-def staff_client(staff: User) -> Client:
-    return signed_in(staff)
+EMAILS = "Emails given up"
 
 
 @pytest.mark.parametrize(
@@ -87,11 +88,12 @@ def test_given_up_emails_are_listed_without_their_text(staff_client: Client) -> 
 def test_staff_see_failing_endpoints_without_the_path(account: Account) -> None:
     endpoint = make_endpoint(account, URL)
     staff = client_in_group("Support")
-    assert "No webhook is failing." in panel_text(front_page(staff), "Failing webhooks")
+    assert count_work(front_page(staff), "Failing webhooks") == "0"
     failing = {"failing_since": timezone.now() - timedelta(days=2), "failures": 1234}
     WebhookEndpoint.objects.update(**failing)
-    usage = staff.get(f"/admin/usage/{account.public_id}/").content.decode()
-    for panel in (panel_text(front_page(staff), "Failing webhooks"), panel_text(usage, "Webhooks")):
+    path = f"/admin/customers/{account.public_id}/?tab=keys-and-webhooks"
+    page = staff.get(path).content.decode()
+    for panel in (panel_text(front_page(staff), "Failing webhooks"), panel_text(page, "Webhooks")):
         assert f"shop.example ({endpoint.public_id}) Failing" in panel
         assert "1,234" in panel
         assert "/webhooks" not in panel

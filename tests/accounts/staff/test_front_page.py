@@ -1,20 +1,18 @@
 """The panels on the admin's front page: credits, refusals, orders, revenue, and background work."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 import pytest
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
-from pytest_django import Settings
 
 from accounts.models import Account, User
 from accounts.services import close_account, open_account, run_email_confirmed_hooks
 from apikeys.models import ApiKey, RefusalHour
-from credits.models import Order, Pack
+from credits.models import Pack
 from credits.orders.fulfillment import fulfill_order
-from credits.orders.refunds import refund_order
 from credits.services import grant
 from credits.wallet.charges import Charge, charge_account
 from credits.wallet.totals import roll_up_days
@@ -25,9 +23,10 @@ from tests.accounts.staff.staff_pages import (
     front_page,
     panel_text,
     remove_group_permission,
+    shows_panel,
     travel_to,
 )
-from tests.conftest import make_user, signed_in
+from tests.conftest import make_user
 from tests.credits.customers import place_order, use_credits
 from tests.support.frozen_minute import freeze_time_but_not_processes
 
@@ -39,19 +38,14 @@ SHORT_OF_CREDITS = "Low balances"
 REFUSED = "Refused requests"
 UNPAID = "Unpaid orders"
 GRANTS = "Grants to confirm"
-REVENUE = "Revenue"
+PLANS = "Paid plans"
 DAILY_JOBS = "Daily jobs"
-EMAILS = "Emails"
-WEBHOOKS, LISTS, FEEDBACK = "Failing webhooks", "Lists", "Feedback"
+EMAILS = "Emails given up"
+WEBHOOKS, LISTS, FEEDBACK = "Failing webhooks", "Stuck lists", "Feedback"
 TITLES = [
-    *(SHORT_OF_CREDITS, REFUSED, UNPAID, GRANTS, REVENUE, DAILY_JOBS, EMAILS),
+    *(SHORT_OF_CREDITS, REFUSED, UNPAID, GRANTS, PLANS, DAILY_JOBS, EMAILS),
     *(WEBHOOKS, LISTS, FEEDBACK),
 ]
-
-
-@pytest.fixture
-def staff_client(staff: User) -> Client:
-    return signed_in(staff)
 
 
 @pytest.fixture
@@ -140,17 +134,6 @@ def test_refusals_are_listed_per_account_and_kind(
     assert "The Shop 1,234 0 0 0 60 Elsewhere 0 5,000 7 2 60" in text
 
 
-def test_panel_has_at_most_ten_rows(staff_client: Client, account: Account) -> None:
-    for number in range(12):
-        user = make_user(f"owner@shop-{number}.example")
-        open_account(user=user, name=f"Shop {number}")
-        refuse(Account.objects.get(memberships__user=user), "invalid_json", number + 1)
-    text = panel_text(front_page(staff_client), REFUSED)
-    assert text.count("Shop ") == 10
-    assert "Shop 11" in text
-    assert "Shop 1 " not in text
-
-
 def test_unpaid_orders_are_listed_oldest_first_and_marked_when_overdue(
     staff_client: Client, account: Account, owner: User, stranger: User, other: Account
 ) -> None:
@@ -164,58 +147,27 @@ def test_unpaid_orders_are_listed_oldest_first_and_marked_when_overdue(
     assert f"Elsewhere {new.due_on:%-d %b %Y} $5.00" in text
 
 
-def test_payments_of_this_and_last_month_are_summed_per_currency(
-    staff: User, account: Account, owner: User, settings: Settings
-) -> None:
-    with travel_to(datetime.fromisoformat("2026-11-20T09:00:00+00:00")):
-        pack = Pack.objects.earliest("credits")
-        fulfill_order(order=place_order(account, "growth"))
-        settings.CURRENCY = "EUR"
-        bought = place_order(account, pack)
-        fulfill_order(order=bought)
-        refund_order(order=Order.objects.get(pk=bought.pk), reason="Asked for it")
-        fulfill_order(order=(last_month := place_order(account, pack)))
-        Order.objects.filter(pk=last_month.pk).update(paid_at=timezone.now() - timedelta(days=30))
-        settings.CURRENCY = "USD"
-        text = panel_text(front_page(signed_in(staff)), REVENUE)
-    assert "On paid plans 1" in text
-    assert "Paid in November EUR 5.00, $99.00" in text
-    assert "Paid in October EUR 5.00" in text
-    assert "Refunded in November EUR 5.00" in text
-    assert "Refunded in October Nothing" in text
-    assert "Growth 1 $99.00" in text
-
-
-def test_revenue_counts_each_refund_in_its_month(
+def test_accounts_on_paid_plans_are_counted_by_plan(
     staff_client: Client, account: Account, owner: User
 ) -> None:
-    order = place_order(account, Pack.objects.earliest("credits"))
-    with travel_to(datetime(2026, 10, 20, 12, tzinfo=UTC)):
-        fulfill_order(order=order)
-        refund_order(order=order, cents=100)
-    with travel_to(datetime(2026, 11, 20, 12, tzinfo=UTC)):
-        refund_order(order=order, cents=250)
-        refund_order(order=order, cents=300)
-        text = panel_text(front_page(staff_client), REVENUE)
-        assert "Paid in November Nothing" in text
-        assert "Paid in October $5.00" in text
-        assert "Refunded in November $2.00" in text
-        assert "Refunded in October $1.00" in text
-        refund_order(order=order)
-        assert "Refunded in November $4.00" in panel_text(front_page(staff_client), REVENUE)
+    fulfill_order(order=place_order(account, "growth"))
+    text = panel_text(front_page(staff_client), PLANS)
+    assert "Accounts 1" in text
+    assert "Growth 1 $99.00" in text
 
 
 @pytest.mark.parametrize(("group", "hidden"), [("Support", []), ("Finance", [FEEDBACK])])
 def test_only_finance_sees_no_feedback_panel(group: str, hidden: list[str]) -> None:
     page = front_page(client_in_group(group))
-    assert [title for title in TITLES if f">{title}</h2>" not in page] == hidden
+    assert [title for title in TITLES if not shows_panel(page, title)] == hidden
 
 
 @pytest.mark.anywhere
 @pytest.mark.parametrize(
     ("missing", "hidden"),
     [
-        ("view_order", {UNPAID, REVENUE}),
+        ("view_order", {UNPAID}),
+        ("view_subscription", {PLANS, SHORT_OF_CREDITS}),
         ("view_wallet", {SHORT_OF_CREDITS}),
         ("view_refusalhour", {REFUSED}),
         (
@@ -233,10 +185,10 @@ def test_panel_is_hidden_without_its_permission(missing: str, hidden: set[str]) 
     client = client_in_group("Support")
     remove_group_permission("Support", missing)
     page = front_page(client)
-    assert {title for title in TITLES if f">{title}</h2>" not in page} == hidden
+    assert {title for title in TITLES if not shows_panel(page, title)} == hidden
 
 
-def test_front_page_runs_at_most_twenty_queries(owner: User, account: Account, key: ApiKey) -> None:
+def test_front_page_runs_at_most_25_queries(owner: User, account: Account, key: ApiKey) -> None:
     pack = Pack.objects.earliest("credits")
     shops = [account]
     for number in range(15):
@@ -253,4 +205,4 @@ def test_front_page_runs_at_most_twenty_queries(owner: User, account: Account, k
     client = client_in_group("Support")
     with CaptureQueriesContext(connection) as queries:
         front_page(client)
-    assert len(queries) <= 20, "\n".join(query["sql"] for query in queries)
+    assert len(queries) <= 25, "\n".join(query["sql"] for query in queries)

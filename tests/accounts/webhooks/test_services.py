@@ -25,9 +25,7 @@ from accounts.services import open_account
 from accounts.webhooks import services
 from accounts.webhooks.data import delete_old_events
 from accounts.webhooks.delivery import store_outcome
-from accounts.webhooks.keys import public_key
 from accounts.webhooks.sending import Outcome
-from runtime.encryption import decrypt
 from tests.conftest import make_user
 from tests.servers.dns import FakeDns, servfail
 from tests.support.fresh_database import run_concurrently
@@ -59,26 +57,6 @@ def make_delivery(endpoint: WebhookEndpoint, state: DeliveryState, hours: int = 
 def audited(action: str) -> list[str]:
     entries = AuditEntry.objects.filter(action=f"webhook.{action}").order_by("pk")
     return list(entries.values_list("target", flat=True))
-
-
-@pytest.mark.anywhere
-def test_form_creates_one_endpoint_with_encrypted_keys_and_an_audit_entry_without_its_path(
-    actor: Actor, owner: User
-) -> None:
-    endpoint, secret = create(actor, description="Shop", form_token="0" * 32)
-    stored = WebhookEndpoint.objects.get()
-    assert (stored.url, stored.types, stored.description) == (URL, None, "Shop")
-    assert (stored.created_by, stored.state, stored.failures) == (owner, "active", 0)
-    assert decrypt(stored.secret) == secret
-    assert secret.startswith("whsec_")
-    assert secret not in str(vars(stored))
-    with pytest.raises(services.FormAlreadyUsed) as used:
-        create(actor, form_token="0" * 32)
-    assert used.value.endpoint == endpoint
-    assert audited("created") == [f"hooks.shop.com ({endpoint.public_id})"]
-    assert AuditEntry.objects.get(action="webhook.created").actor == owner
-    create(actor, form_token="1" * 32)
-    assert WebhookEndpoint.objects.count() == 2
 
 
 @pytest.mark.anywhere
@@ -138,38 +116,6 @@ def test_disabled_endpoint_fails_its_waiting_deliveries_and_starts_over_when_ena
     assert (enabled.state, enabled.disabled_reason) == ("active", "")
     assert (enabled.failures, enabled.failing_since) == (0, None)
     assert (audited("disabled"), audited("enabled")) == ([str(endpoint)], [str(endpoint)])
-
-
-@pytest.mark.anywhere
-@pytest.mark.parametrize("period", services.GRACE_PERIODS)
-def test_rotation_replaces_both_keys_and_keeps_the_old_ones(
-    actor: Actor, period: timedelta
-) -> None:
-    endpoint, old_secret = create(actor)
-    old_key = public_key(endpoint)
-    before = timezone.now()
-    secret = services.rotate_endpoint(endpoint=endpoint, keep_old_for=period, actor=actor)
-    assert decrypt(endpoint.secret) == secret != old_secret
-    assert public_key(endpoint) != old_key
-    if period:
-        assert decrypt(endpoint.old_secret) == old_secret
-        assert endpoint.old_until is not None
-        assert endpoint.old_until >= before + period
-    else:
-        assert (endpoint.old_secret, endpoint.old_private_key) == ("", "")
-        assert endpoint.old_until is None
-    assert audited("rotated") == [str(endpoint)]
-
-
-@pytest.mark.anywhere
-def test_test_event_is_for_its_endpoint_only(actor: Actor) -> None:
-    endpoint, _ = create(actor)
-    other, _ = create(actor)
-    event = services.send_test(endpoint=endpoint, actor=actor)
-    assert (event.type, event.endpoint) == ("webhook.test", endpoint)
-    assert endpoint.wants(event)
-    assert not other.wants(event)
-    assert audited("tested") == [str(endpoint)]
 
 
 def test_replay_sends_the_same_delivery_again(actor: Actor) -> None:

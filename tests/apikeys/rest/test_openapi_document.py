@@ -165,16 +165,6 @@ def example_values(described: Any) -> list[Any]:
     return values
 
 
-def test_nullable_enums_list_null_among_their_values(document: Any) -> None:
-    """As JSON Schema 2020-12 has it: no schema exists only to say blank or null."""
-    schemas = document["components"]["schemas"]
-    assert not {name for name in schemas if name.endswith("Enum")}
-    properties = [one for owner in schemas.values() for one in owner["properties"].values()]
-    nullable = [schema for schema in properties if None in schema.get("enum", [])]
-    assert len(nullable) > 10
-    assert all(schema["type"] == ["string", "null"] for schema in nullable)
-
-
 def test_a_schema_uses_one_of_only_for_a_reference_or_null(document: Any) -> None:
     unions = [node["oneOf"] for node in iterate_objects(document) if "oneOf" in node]
     assert len(unions) > 2
@@ -182,14 +172,6 @@ def test_a_schema_uses_one_of_only_for_a_reference_or_null(document: Any) -> Non
         assert first.keys() == {"$ref"}
         assert second == {"type": "null"}
     assert not any("nullable" in node for node in iterate_objects(document["components"]))
-
-
-def test_every_tag_is_declared_with_a_description_and_used(document: Any) -> None:
-    declared = {tag["name"]: tag["description"] for tag in document["tags"]}
-    used = {tag for operation in operations(document) for tag in operation["tags"]}
-    assert used == set(declared)
-    assert all(declared.values())
-    assert all(len(operation["tags"]) == 1 for operation in operations(document))
 
 
 def test_schema_of_a_type_accepts_its_events_only(document: Any) -> None:

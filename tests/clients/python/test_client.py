@@ -21,7 +21,7 @@ from emailvalidation import (
 )
 from emailvalidation.aio import AsyncClient
 
-from apikeys.refusals import REFUSALS
+from apikeys.errors import REFUSALS
 from engine import VERDICT_BY_REASON
 from tests.servers.books import fetch_number
 from tests.servers.fault_proxy import FaultProxy, fault_proxy

@@ -6,6 +6,7 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -158,6 +159,25 @@ def test_proxy_gets_its_password_and_must_keep_the_deadline(
     check = Client(KEY, "https://api.example.com").sign_up_check("jane@shop.example", timeout=0.5)
     assert check.accept
     assert b"Proxy-Authorization: Basic amFuZTpwQHNz" in upstream.requests[0]
+
+
+def test_host_with_many_silent_addresses_keeps_the_deadline(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with ExitStack() as stack:
+        # It accepts none, so that connections beyond its queue get no answer.
+        listener = stack.enter_context(socket.create_server(("127.0.0.1", 0), backlog=0))
+        address = listener.getsockname()
+        for _ in range(4):
+            waiting = stack.enter_context(socket.socket())
+            waiting.setblocking(False)
+            waiting.connect_ex(address)
+        found = [(socket.AF_INET, socket.SOCK_STREAM, 6, "", address)] * 20
+        monkeypatch.setattr(socket, "getaddrinfo", lambda *_args, **_options: found)
+        start = time.monotonic()
+        check = Client(KEY, "http://localhost").sign_up_check("jane@shop.example", timeout=0.5)
+        assert isinstance(check.failure, DeadlineExceeded)
+        assert time.monotonic() - start < 5
 
 
 def test_failed_list_passes_between_processes() -> None:

@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from apikeys.refusals import REFUSALS
+from apikeys.errors import REFUSALS
 from engine import VERDICT_BY_REASON
 from tests.clients.typescript.build import build_client
 from tests.servers.fault_proxy import fault_proxy

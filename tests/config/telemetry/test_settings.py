@@ -78,7 +78,7 @@ def test_optional_packages_are_pinned_for_the_command_in_the_handbook() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     extras = project["optional-dependencies"]
     assert set(extras) == {"sentry", "opentelemetry"}
-    assert "-r requirements-extras.lock" in (ROOT / "docs" / "operations.md").read_text()
-    pinned = (ROOT / "requirements-extras.lock").read_text()
+    assert "-r deploy/requirements-extras.lock" in (ROOT / "docs" / "operations.md").read_text()
+    pinned = (ROOT / "deploy/requirements-extras.lock").read_text()
     for requirement in extras["sentry"] + extras["opentelemetry"]:
         assert f"\n{requirement.partition('>')[0]}==" in pinned

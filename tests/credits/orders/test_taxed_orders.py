@@ -15,7 +15,6 @@ from credits.orders.placement import place_order, place_renewal
 from credits.orders.quotes import QuoteChanged, price_with_tax, quote, quote_renewal
 from credits.plans import subscriptions
 from credits.plans.periods import Period, month_starting
-from tests.conftest import signed_in
 from tests.credits.customers import order_form, subscribe
 
 pytestmark = pytest.mark.django_db
@@ -122,11 +121,6 @@ def shown_terms(page: str) -> str:
     found = re.search(r'name="terms" value="([^"]+)"', page)
     assert found
     return found[1]
-
-
-@pytest.fixture
-def browser(owner: User) -> Client:
-    return signed_in(owner)
 
 
 def test_country_that_changes_the_tax_shows_the_new_total_instead_of_ordering(

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from django.test import Client
 from pytest_django import Settings
+from stripe import HTTPClient
 
 from accounts.models import Account, User
 from credits.models import Order, Pack, Plan, Subscription
@@ -26,7 +27,11 @@ def running() -> Iterator[FakeStripe]:
 
 
 @pytest.fixture
-def stripe(running: FakeStripe, settings: Settings) -> Iterator[FakeStripe]:
+def stripe(
+    running: FakeStripe, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[FakeStripe]:
+    # The library sleeps before it repeats a request.
+    monkeypatch.setattr(HTTPClient, "INITIAL_DELAY", 0.01)
     settings.STRIPE_SECRET_KEY = SECRET_KEY
     settings.STRIPE_WEBHOOK_SECRET = WEBHOOK_SECRET
     settings.STRIPE_API_URL = settings.STRIPE_CHECKOUT_URL = running.url

@@ -5,7 +5,6 @@ from django.test import TestCase
 from pytest_django import Settings
 
 from accounts.models import Account, User
-from accounts.services import close_account
 from credits.forms import OrderForm
 from credits.models import CARD_CONSENT, Order, Pack, SavedCard
 from credits.orders.buyers import last_buyer
@@ -117,17 +116,6 @@ def test_pack_is_granted_even_if_stripe_does_not_describe_the_card(
     assert send_event(event) == 200
     assert balance_and_debt(account) == (1_100, 0)
     assert not SavedCard.objects.exists()
-
-
-def test_card_of_a_pack_is_detached_if_the_account_was_closed_before(
-    stripe: FakeStripe, account: Account, owner: User, pack: Pack
-) -> None:
-    event = pay(stripe, order_pack(owner, account, pack, save_card="on"))
-    close_account(account=account, actor=owner)
-    with TestCase.captureOnCommitCallbacks(execute=True):
-        assert send_event(event) == 200
-    assert not SavedCard.objects.exists()
-    assert len(stripe.detached) == 1
 
 
 def test_pack_paid_by_invoice_and_plan_do_not_ask_for_a_card(

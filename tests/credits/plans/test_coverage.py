@@ -13,13 +13,16 @@ FREE = Plan(pk=1, code="free", name="Free", price_cents=0, monthly_credits=100)
 STARTER = Plan(pk=2, code="starter", name="Starter", price_cents=1_500, monthly_credits=5_000)
 GROWTH = Plan(pk=3, code="growth", name="Growth", price_cents=9_900, monthly_credits=50_000)
 
+SCALE = Plan(pk=4, code="scale", name="Scale", price_cents=59_000, monthly_credits=500_000)
 NOVEMBER, DECEMBER, JANUARY = date(2026, 11, 25), date(2026, 12, 25), date(2027, 1, 25)
 FIRST = PaidMonth(STARTER, NOVEMBER, DECEMBER, net_cents=1_500, credits=5_000)
 SECOND = PaidMonth(STARTER, DECEMBER, JANUARY, net_cents=1_400, credits=5_000)
+UPGRADE = PaidMonth(GROWTH, NOVEMBER, DECEMBER, net_cents=8_400, credits=45_000, is_upgrade=True)
 GIFT = PaidMonth(STARTER, NOVEMBER, DECEMBER)
 
 NO_PLAN = PlanStatus(None, None)
 PAID, PAID_AHEAD = PlanStatus(STARTER, DECEMBER), PlanStatus(STARTER, JANUARY)
+PAID_GROWTH = PlanStatus(GROWTH, DECEMBER)
 DUE = PlanStatus(STARTER, DECEMBER, is_due=True)
 
 
@@ -33,6 +36,15 @@ DUE = PlanStatus(STARTER, DECEMBER, is_due=True)
         (
             *(GROWTH, PAID_AHEAD, [FIRST, SECOND], "upgrade"),
             *(16_900, 90_000, Period(NOVEMBER, JANUARY)),
+        ),
+        (
+            SCALE,
+            PAID_GROWTH,
+            [FIRST, UPGRADE],
+            "upgrade",
+            49_100,
+            450_000,
+            Period(NOVEMBER, DECEMBER),
         ),
         # Nothing was paid for a plan that staff gave.
         (GROWTH, PAID, [GIFT], "upgrade", 9_900, 50_000, Period(NOVEMBER, DECEMBER)),
@@ -92,7 +104,11 @@ def test_renewal_is_ordered_a_week_before_the_paid_months_end(day: str, start: s
     assert (month and str(month.start)) == start
 
 
-UPGRADE = PaidMonth(GROWTH, NOVEMBER, DECEMBER, is_upgrade=True)
+def test_month_of_a_subscription_that_started_on_the_31st_ends_on_that_day_again() -> None:
+    month = month_to_renew(
+        covered_until=date(2027, 2, 28), started_on=date(2027, 1, 31), day=date(2027, 2, 21)
+    )
+    assert month == Period(date(2027, 2, 28), date(2027, 3, 31))
 
 
 @pytest.mark.parametrize(

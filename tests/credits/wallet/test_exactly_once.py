@@ -1,7 +1,6 @@
 """Credits pay for exactly as many requests, across processes and threads, on both databases."""
 
 import json
-import time
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -14,6 +13,7 @@ from tests.servers.client import ClientResponse, HttpCaller
 from tests.servers.keys import make_key, manage
 from tests.servers.product import Product
 from tests.servers.raw_http import send_and_disconnect
+from tests.support.waiting import wait_until
 
 pytestmark = [pytest.mark.process, pytest.mark.proof]
 
@@ -59,9 +59,7 @@ def test_retry_after_a_lost_response_is_replayed_and_charged_once(site: Product)
     )
     send_and_disconnect(site, head.encode() + body)
     caller = HttpCaller(site, secret)
-    deadline = time.monotonic() + 60
-    while caller.get("/v1/credits").document["balance"] and time.monotonic() < deadline:
-        time.sleep(0.05)
+    wait_until(lambda: not caller.get("/v1/credits").document["balance"])
     again = caller.validate("no address", Idempotency_Key="lost")
     another = caller.validate("no address", Idempotency_Key="another")
     left = caller.get("/v1/credits").document["balance"]

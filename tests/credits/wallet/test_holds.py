@@ -210,7 +210,8 @@ def test_staff_see_held_credits_and_what_a_deduction_canceled(
     held, _ = hold(account, 30, "1"), hold(account, 60, "2")
     page = browser.get(f"/admin/credits/hold/{held.pk}/change/").content.decode()
     assert "customers 1.csv" in page
-    assert "Held" in browser.get(f"/admin/usage/{account.public_id}/").content.decode()
+    billing = browser.get(f"/admin/customers/{account.public_id}/?tab=billing")
+    assert "Held" in billing.content.decode()
     path = f"/admin/accounts/account/{account.pk}/deduct/"
     form = {"amount": "11", "reason": "Granted in error", "form_token": "a" * 32}
     page = post_confirmed(browser, path, form, follow=True).content.decode()

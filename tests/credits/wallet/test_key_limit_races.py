@@ -96,12 +96,3 @@ def test_rotated_keys_that_near_or_reach_their_limit_together_send_one_email(
     balances = [getattr(outcome, "balance", outcome) for outcome in outcomes]
     assert balances == list(range(999, 998 - new_calls, -1))
     assert Mail.objects.filter(subject__startswith=subject).count() == 1
-
-
-def test_queue_within_the_limit_is_charged_in_one_transaction() -> None:
-    key = make_limited_key(5)
-    outcomes = _process_account_queue([make_validation(key) for _ in range(3)])
-    balances = [getattr(outcome, "balance", outcome) for outcome in outcomes]
-    assert balances == [999, 998, 997]
-    assert find_credit_use([key])[key.pk].used == 3
-    assert not list(find_discrepancies())

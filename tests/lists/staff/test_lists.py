@@ -114,7 +114,7 @@ def test_list_that_no_process_works_on_is_stuck(
     made = make_ready_list(account)
     set_times(made, state, **times)
     client = signed_in(staff)
-    text = panel_text(front_page(client), "Lists")
+    text = panel_text(front_page(client), "Stuck lists")
     assert made.public_id in text
     assert "Stuck 1" in text
     assert "manage.py run_lists" in text
@@ -142,7 +142,7 @@ def test_other_lists_are_not_stuck(
     staff: User, account: Account, state: ListState, times: dict[str, timedelta]
 ) -> None:
     set_times(make_ready_list(account), state, **times)
-    text = panel_text(front_page(signed_in(staff)), "Lists")
+    text = panel_text(front_page(signed_in(staff)), "Stuck lists")
     assert "Stuck 0" in text
     assert "No list is stuck." in text
 
@@ -150,4 +150,4 @@ def test_other_lists_are_not_stuck(
 def test_lists_of_suspended_accounts_are_not_stuck(staff: User, account: Account) -> None:
     set_times(make_ready_list(account), ListState.QUEUED, started_at=LONG_AGO)
     suspend_account(account=account, actor=staff)
-    assert "Stuck 0" in panel_text(front_page(signed_in(staff)), "Lists")
+    assert "Stuck 0" in panel_text(front_page(signed_in(staff)), "Stuck lists")

@@ -1,6 +1,7 @@
 """The docs as Markdown and llms.txt."""
 
 import re
+from functools import cache
 from html import unescape
 
 import pytest
@@ -15,6 +16,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 each_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 
 
+@cache
 def read_text(path: str) -> str:
     response = Client().get(path)
     assert response.status_code == 200

@@ -15,7 +15,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from runtime.jobs.queue_metrics import measure
 from runtime.mail.outbox import queue_mail
-from runtime.metrics.exporter import MetricsExporter, delete_earlier_metrics
+from runtime.metrics.exporter import MetricsCollector, delete_earlier_metrics
 from tests.servers.product import ROOT
 
 DEFINITIONS = """
@@ -81,15 +81,9 @@ def process_ids(folder: Path) -> set[int]:
     return {int(path.stem.rpartition("_")[2]) for path in folder.glob("*.db")}
 
 
-@pytest.fixture
-def exporter(tmp_path: Path) -> Iterator[MetricsExporter]:
-    with MetricsExporter(("127.0.0.1", 0), tmp_path) as exporter:
-        yield exporter
-
-
-def test_values_of_ended_processes_stay_except_live_gauges(
-    tmp_path: Path, exporter: MetricsExporter
-) -> None:
+def test_values_of_ended_processes_stay_except_live_gauges(tmp_path: Path) -> None:
+    registry = CollectorRegistry()
+    MetricsCollector(registry, str(tmp_path))
     code = DEFINITIONS + UPDATE + WAIT
     with process(tmp_path, code, 1) as first, process(tmp_path, code, 2) as second:
         assert first.stdout
@@ -111,12 +105,12 @@ def test_values_of_ended_processes_stay_except_live_gauges(
             ("last_seconds",): 4,
         }
         assert exported(tmp_path) == pytest.approx(expected)
-        exporter.render("")
+        generate_latest(registry)
         expected |= {("in_progress",): 3, ("largest_bytes",): 2}
         assert exported(tmp_path) == pytest.approx(expected)
         first.communicate()
         second.communicate()
-    exporter.render("")
+    generate_latest(registry)
     del expected["in_progress",], expected["largest_bytes",]
     assert exported(tmp_path) == pytest.approx(expected)
 

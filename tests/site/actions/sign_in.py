@@ -5,11 +5,14 @@ from typing import Any
 
 import time_machine
 from allauth.mfa.models import Authenticator
+from allauth.socialaccount.adapter import get_adapter
 from django.test import Client
 from django.utils import timezone
 
+from tests.accounts.authentication.providers.helpers import connect
 from tests.conftest import PASSWORD, signed_in_by_form
 from tests.journeys.authenticator_app import code_at
+from tests.servers.identity_provider import Person
 from tests.site.actions.scene import ActionCase, Scene
 from tests.support.passkey_device import PasskeyDevice
 from tests.support.received_email import code_in_email, path_in_email
@@ -138,6 +141,21 @@ def _end_sessions(scene: Scene) -> Any:
     return scene.send(signed_in_by_form(scene.owner), "usersessions_list")
 
 
+def _sign_up_by_provider(scene: Scene) -> Any:
+    client, provider = Client(), get_adapter().get_provider(None, "google")
+    known = {"sub": "4711", "email": NEW_USER["email"], "email_verified": True}
+    session = client.session
+    login = provider.sociallogin_from_response(None, known)
+    session["socialaccount_sociallogin"] = login.serialize()
+    session.save()
+    return scene.send(client, "socialaccount_signup")
+
+
+def _disconnect_provider(scene: Scene) -> Any:
+    connection = connect(scene.owner, Person("jane@signup.example"))
+    return scene.send(scene.browser, "socialaccount_connections", account=connection.pk)
+
+
 CASES = [
     ActionCase("account_login", "user.signed_in", _sign_in(PASSWORD)),
     ActionCase("account_login", "user.sign_in_failed", _sign_in(WRONG_PASSWORD), actor="anonymous"),
@@ -187,11 +205,15 @@ CASES = [
     _passkey_case("mfa_edit_webauthn", "user.passkey_renamed", name="My laptop"),
     _passkey_case("mfa_remove_webauthn", "user.second_factor_removed"),
     ActionCase("mfa_login_webauthn", "user.signed_in", _sign_in_by_passkey),
+    ActionCase("socialaccount_signup", "account.opened", _sign_up_by_provider, actor="new user"),
+    ActionCase("socialaccount_connections", "user.provider_disconnected", _disconnect_provider),
     ActionCase("usersessions_list", "user.sessions_ended", _end_sessions),
 ]
 
 # Pages that accept a form without changing anything, each with the reason.
 UNAUDITED_PAGES = {
+    "google_login": "leads to the provider; what follows there is audited",
+    "github_login": "leads to the provider; what follows there is audited",
     "mfa_reauthenticate_webauthn": "only reauthenticates; the action that follows is audited",
     "mfa_index": "redirects to our Security page",
     "accounts:suggest-correction": "corrects an address that is being typed, and stores nothing",

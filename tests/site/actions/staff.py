@@ -22,10 +22,6 @@ from tests.site.actions.scene import TOKEN, ActionCase, Scene
 from tests.validation.feedback.factory import make_feedback
 from validation.models import ListedDomain, MailHostPace, NewMailHost, UnprobedDomain
 
-INLINES = ("memberships", "wallet", "subscription", "orders", "ledger", "membership_set")
-NO_INLINES = {
-    f"{prefix}-{count}_FORMS": "0" for prefix in INLINES for count in ("TOTAL", "INITIAL")
-}
 REASON = {"form_token": TOKEN, "reason": "A good reason"}
 PLAN = {"name": "Tiny", "code": "tiny", "price_cents": "1.00", "monthly_credits": "50"}
 LISTS = {"list_addresses": "500", "list_bytes": "9000"}
@@ -37,7 +33,7 @@ def _case(page: str, action: str, *setup: Any, **form: Any) -> ActionCase:
 
     def perform(scene: Scene) -> Any:
         ids = [create(scene).pk for create in setup]
-        return scene.send(scene.staff_browser, f"admin:{page}", *ids, **NO_INLINES, **form)
+        return scene.send(scene.staff_browser, f"admin:{page}", *ids, **form)
 
     return ActionCase(f"admin:{page}", action, perform, actor="staff")
 

@@ -179,10 +179,9 @@ def test_cache_keeps_a_limited_number_of_entries(
     caller: ApiClient, account: Account, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(matching, "MAX_CACHED_ENTRIES", 2)
-    cache = matching._Cache()
-    for account_id in range(4):
-        domains = matching.OwnDomains(7, denied=frozenset([f"{account_id}.example"]))
-        cache.put(account_id, domains)
-        cache.get(0, 7)
-    assert [bool(cache.get(account_id, 7)) for account_id in range(4)] == [True, False, False, True]
-    assert cache.get(0, 8) is None
+    matching._cache.clear()
+    for number in (1, 2, 3):
+        put(caller, denied=tuple(f"{n}.example" for n in range(number)))
+        account.refresh_from_db()
+        assert len(matching.domains_of(account).denied) == number
+        assert (account.pk in matching._cache) is (number <= 2)

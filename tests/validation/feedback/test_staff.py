@@ -1,5 +1,7 @@
 """Feedback in the admin: the queue, and answers."""
 
+import json
+
 import pytest
 from django.test import Client
 from django.urls import reverse
@@ -7,11 +9,11 @@ from django.urls import reverse
 from accounts.models import Account, AuditEntry, User
 from accounts.roles import Role
 from runtime.models import Mail
-from tests.accounts.staff.staff_pages import client_in_group
+from tests.accounts.staff.staff_pages import client_in_group, visible_text
 from tests.conftest import make_member, make_user, signed_in
 from tests.validation.feedback.factory import make_feedback, make_result
 from validation.feedback.services import answer_feedback
-from validation.models import Feedback
+from validation.models import Feedback, FeedbackText, LogEntry, StoredResult
 
 pytestmark = pytest.mark.django_db
 
@@ -83,17 +85,59 @@ def test_feedback_on_a_domain_links_to_the_form_that_lists_it(
 ) -> None:
     feedback = make_feedback(account, "jane@invalid.test", expected="disposable")
     page = browser.get(f"{QUEUE}{feedback.pk}/change/").content.decode()
-    link = "/admin/validation/listeddomain/add/?domain=invalid.test&amp;kind=deny&amp;reason="
-    assert link in page
+    query = f"?reason=Feedback+{feedback}&amp;domain=invalid.test&amp;kind="
+    for kind in ("deny", "allow"):
+        assert f"/admin/validation/listeddomain/add/{query}{kind}" in page
     form = browser.get("/admin/validation/listeddomain/add/?domain=invalid.test&kind=deny")
     assert 'value="invalid.test"' in form.content.decode()
+
+
+def test_page_shows_the_result_after_it_is_no_longer_stored(
+    browser: Client, account: Account
+) -> None:
+    feedback = make_feedback(account, "jane@invalid.test")
+    StoredResult.objects.all().delete()
+    text = visible_text(browser.get(f"{QUEUE}{feedback.pk}/change/").content.decode())
+    assert "What we said undeliverable reserved_domain The domain is reserved" in text
+    assert "Failed Reserved domain" in text
+
+
+def test_earlier_feedback_shows_its_verdict_once_the_result_is_deleted(
+    browser: Client, account: Account
+) -> None:
+    feedback = make_feedback(account, "jane@invalid.test")
+    Feedback.objects.update(packed=Feedback.pack(FeedbackText("jane@invalid.test", "", "")))
+    page = f"{QUEUE}{feedback.pk}/change/"
+    assert "Failed Reserved domain" in visible_text(browser.get(page).content.decode())
+    StoredResult.objects.all().delete()
+    text = visible_text(browser.get(page).content.decode())
+    assert "undeliverable reserved_domain The rest of the result is no longer stored." in text
+    text = visible_text(browser.post(page).content.decode())
+    assert "The stored result has expired, so it can’t be compared." in text
+
+
+def test_check_now_shows_what_has_changed_and_charges_nothing(
+    browser: Client, account: Account
+) -> None:
+    feedback = make_feedback(account, "jane@invalid.test")
+    document = {**(feedback.result or {}), "verdict": "risky", "reason": "disposable"}
+    text = feedback.text._replace(result=json.dumps(document))
+    Feedback.objects.update(packed=Feedback.pack(text))
+    before = (LogEntry.objects.count(), account.wallet.balance)
+    page = browser.post(f"{QUEUE}{feedback.pk}/change/").content.decode()
+    shown = visible_text(page)
+    assert "verdict risky undeliverable" in shown
+    assert "reason disposable reserved_domain" in shown
+    assert "Check again" in shown
+    account.wallet.refresh_from_db()
+    assert (LogEntry.objects.count(), account.wallet.balance) == before
 
 
 def test_front_page_counts_feedback_by_reason(browser: Client, account: Account) -> None:
     feedback = make_feedback(account)
     make_result(account)
     page = browser.get("/admin/").content.decode()
-    assert feedback.public_id in page
+    assert f"{QUEUE}{feedback.pk}/change/" in page
     assert f"{QUEUE}?reason=invalid_syntax" in page
 
 

@@ -4,8 +4,9 @@ from datetime import UTC, date, datetime
 
 import pytest
 
+from accounts.presenters.stats import Stat
 from credits.models import Wallet
-from validation.presenters.stats import Stat, overview_stats, usage_page_stats
+from validation.presenters.stats import overview_stats, usage_page_stats
 from validation.reports.date_ranges import last_days
 from validation.reports.overview import Overview
 from validation.reports.usage_stats import UsageStats

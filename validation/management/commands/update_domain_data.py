@@ -4,7 +4,7 @@ from django.core.management.base import CommandError, CommandParser
 
 from engine import ReleaseRefused
 from runtime.management.base import DatabaseCommand
-from validation.domain_data import read_archive, store_release
+from validation.domain_data.releases import read_archive, store_release
 
 
 class Command(DatabaseCommand):

@@ -2,7 +2,7 @@
 
 from emailvalidation import webhooks
 from emailvalidation._config import VERSION, ConfigurationError
-from emailvalidation._flows import SignUpCheck
+from emailvalidation._core import SignUpCheck
 from emailvalidation.client import Client
 from emailvalidation.errors import (
     AuthenticationError,

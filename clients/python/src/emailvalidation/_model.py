@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields
 from functools import cache
-from typing import Any, Callable, TypeVar, get_args, get_origin, get_type_hints
+from typing import Any, Optional, TypeVar, get_args, get_origin, get_type_hints
 
 from emailvalidation.errors import EmailValidationError
 
@@ -16,11 +15,19 @@ class Model:
     raw: Mapping[str, Any]
 
     @classmethod
-    def from_json(cls: type[T], raw: Mapping[str, Any]) -> T:
+    def from_json(cls: type[T], raw: Any) -> T:
         if not isinstance(raw, Mapping):
             raise _unexpected(cls)
         kind: Any = cls
-        values = {name: read(raw.get(key)) for name, key, read in _readers(kind)}
+        values: dict[str, Any] = {}
+        for name, hint, model in _fields(kind):
+            value = raw.get(name.rstrip("_"))
+            if get_origin(hint) is list:
+                if not isinstance(value, list):
+                    raise _unexpected(hint)
+                values[name] = [model.from_json(one) if model else one for one in value]
+            else:
+                values[name] = model.from_json(value) if model and value is not None else value
         instance = cls(**values)
         object.__setattr__(instance, "raw", raw)
         return instance
@@ -34,26 +41,14 @@ def _unexpected(hint: Any) -> EmailValidationError:
 
 
 @cache
-def _readers(cls: Any) -> list[tuple[str, str, Callable[[Any], Any]]]:
-    hints: dict[str, Any] = get_type_hints(cls)
-    names = [field.name for field in fields(cls)]
-    return [(name, name.rstrip("_"), _reader(hints[name])) for name in names]
+def _fields(cls: type[Model]) -> list[tuple[str, Any, Any]]:
+    """Return the name of each field, its type, and the model of its value or values, if any."""
+    hints = get_type_hints(cls).items()
+    return [(name, hint, _find_model(hint)) for name, hint in hints if name != "raw"]
 
 
-def _reader(hint: Any) -> Callable[[Any], Any]:
-    """Return a function that makes a field's value from its JSON."""
-    arguments = get_args(hint)
-    if get_origin(hint) is list:
-        read = _reader(arguments[0])
-
-        def read_list(value: Any) -> list[Any]:
-            if not isinstance(value, (list, type(None))):
-                raise _unexpected(hint)
-            return [read(one) for one in value or ()]
-
-        return read_list
-    for kind in (hint, *arguments):
+def _find_model(hint: Any) -> Optional[type[Model]]:
+    for kind in (hint, *get_args(hint)):
         if isinstance(kind, type) and issubclass(kind, Model):
-            model: type[Model] = kind
-            return lambda value: None if value is None else model.from_json(value)
-    return lambda value: value
+            return kind
+    return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Callable
+from typing import TYPE_CHECKING
 
 from emailvalidation.errors import InvalidRequestError
 from emailvalidation.types import Domains as DomainLists
@@ -25,27 +25,25 @@ class Domains:
 
     def allow(self, *domains: str) -> DomainLists:
         """Add domains, and keep what other programs change at the same time."""
-        return self._change(lambda lists: (_add(lists.allowed, domains), lists.denied))
+        return self._add("allowed", domains)
 
     def deny(self, *domains: str) -> DomainLists:
         """Add domains, and keep what other programs change at the same time."""
-        return self._change(lambda lists: (lists.allowed, _add(lists.denied, domains)))
+        return self._add("denied", domains)
 
-    def _change(self, change: Callable[[DomainLists], tuple[list[str], list[str]]]) -> DomainLists:
+    def _add(self, name: str, domains: Sequence[str]) -> DomainLists:
         while True:
             response = self._client.request("GET", "/v1/domains")
-            allowed, denied = change(DomainLists.from_json(response.data))
-            body = {"allowed": allowed, "denied": denied}
-            headers = {"If-Match": response.headers["etag"]}
+            stored = DomainLists.from_json(response.data)
+            body = {"allowed": stored.allowed, "denied": stored.denied}
+            # A dictionary drops those that are there, and keeps the order.
+            body[name] = list(dict.fromkeys([*body[name], *domains]))
+            headers = {"If-Match": response.headers.get("etag", "*")}
             try:
-                stored = self._client.request("PUT", "/v1/domains", json=body, headers=headers)
+                changed = self._client.request("PUT", "/v1/domains", json=body, headers=headers)
             except InvalidRequestError as error:
                 # The lists were changed since they were read.
                 if error.status != 412:
                     raise
             else:
-                return DomainLists.from_json(stored.data)
-
-
-def _add(listed: list[str], domains: Sequence[str]) -> list[str]:
-    return [*listed, *(domain for domain in domains if domain not in listed)]
+                return DomainLists.from_json(changed.data)

@@ -8,40 +8,28 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
 from typing import Any, Optional
 
 
+@dataclass(eq=False, repr=False)
 class EmailValidationError(Exception):
     """An error of the API. Its `code` is stable, and `doc_url` says how to fix the cause."""
 
-    def __init__(
-        self,
-        message: str,
-        *,
-        status: Optional[int] = None,
-        code: str = "",
-        type: str = "",
-        param: Optional[str] = None,
-        details: Optional[Mapping[str, Any]] = None,
-        request_id: Optional[str] = None,
-        doc_url: str = "",
-    ) -> None:
-        super().__init__(message)
-        self.message = message
-        self.status = status
-        self.code = code
-        self.type = type
-        self.param = param
-        self.details: dict[str, Any] = dict(details or {})
-        self.request_id = request_id
-        self.doc_url = doc_url
+    message: str
+    status: Optional[int] = None
+    code: str = ""
+    type: str = ""
+    param: Optional[str] = None
+    details: dict[str, Any] = field(default_factory=dict)
+    request_id: Optional[str] = None
+    doc_url: str = ""
 
     def __str__(self) -> str:
-        parts = [self.message]
-        if self.code:
-            parts.append(f"({self.status} {self.code}, request {self.request_id})")
-        return " ".join(parts)
+        if not self.request_id:
+            return self.message
+        return f"{self.message} ({self.status} {self.code}, request {self.request_id})"
 
 
 class AuthenticationError(EmailValidationError):
@@ -88,6 +76,10 @@ class DeadlineExceeded(EmailValidationError):
     """The call's time was over."""
 
 
+_NOT_FROM_API = (
+    "The response had the status {status} and wasn't from the API. "
+    "A proxy may have sent it: check the base URL."
+)
 _BY_TYPE: dict[str, type[EmailValidationError]] = {
     "authentication_error": AuthenticationError,
     "billing_error": BillingError,
@@ -111,28 +103,21 @@ def read_seconds(value: Any, default: float) -> float:
 
 def error_from_response(status: int, headers: Mapping[str, str], body: Any) -> EmailValidationError:
     """Return the API's error, or one for a proxy's response in another format."""
-    kind: type[EmailValidationError]
     error = body.get("error") if isinstance(body, dict) else None
-    if not isinstance(error, dict):
-        kind = EmailValidationError
-        if status == 429 or status >= 500:
-            kind = RateLimitError if status == 429 else ServerError
-        return kind(
-            f"The response had the status {status} and wasn't from the API. "
-            "A proxy may have sent it: check the base URL.",
-            status=status,
-            details={"retry_after": headers["retry-after"]} if "retry-after" in headers else None,
-            request_id=headers.get("x-request-id"),
-        )
+    error = error if isinstance(error, dict) else {}
     details = error.get("details")
-    kind = _BY_TYPE.get(str(error.get("type")), EmailValidationError)
-    return kind(
-        str(error.get("message") or f"The API refused the request with {status}."),
+    details = dict(details) if isinstance(details, dict) else {}
+    if "retry-after" in headers:
+        details.setdefault("retry_after", headers["retry-after"])
+    by_status = ServerError if status >= 500 else EmailValidationError
+    kind = RateLimitError if status == 429 else by_status
+    return _BY_TYPE.get(str(error.get("type")), kind)(
+        str(error.get("message") or _NOT_FROM_API.format(status=status)),
         status=status,
         code=str(error.get("code") or ""),
         type=str(error.get("type") or ""),
         param=error.get("param"),
-        details=details if isinstance(details, dict) else None,
-        request_id=error.get("request_id"),
+        details=details,
+        request_id=error.get("request_id") or headers.get("x-request-id"),
         doc_url=str(error.get("doc_url") or ""),
     )

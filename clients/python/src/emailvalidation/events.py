@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Optional
+from typing import Optional
 
-from emailvalidation._calls import Query
-from emailvalidation.types import Event
-
-if TYPE_CHECKING:
-    from emailvalidation.client import Client
+from emailvalidation._core import Core, finish, iterate
+from emailvalidation.types import Event, EventPage
 
 
 class Events:
-    def __init__(self, client: Client) -> None:
-        self._client = client
+    def __init__(self, core: Core) -> None:
+        self._core = core
 
     def iterate(
         self,
@@ -29,18 +25,8 @@ class Events:
 
         With `follow`, it waits for new ones and doesn't end. Several types: separated by commas.
         """
-        while True:
-            query: Query = {"after": after, "limit": 100, "type": type}
-            page = self._client.request("GET", "/v1/events", query=query).data
-            for raw in page["data"]:
-                yield Event.from_json(raw)
-                after = raw["id"]
-            if page["has_more"]:
-                continue
-            if not follow:
-                return
-            time.sleep(interval)
+        return iterate(self._core.events(after, type=type, follow=follow, interval=interval))
 
     def newest(self) -> Optional[Event]:
-        data = self._client.request("GET", "/v1/events", query={"limit": 1}).data["data"]
-        return Event.from_json(data[0]) if data else None
+        response = finish(self._core.request("GET", "/v1/events", query={"limit": 1}))
+        return next(iter(EventPage.from_json(response.data).data), None)

@@ -11,18 +11,18 @@ from base64 import b64encode
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import (
-    TYPE_CHECKING,
-    Any,
-    BinaryIO,
-    Callable,
-    Optional,
-    Union,
-)
+from typing import TYPE_CHECKING, Any, Callable, Optional, Union
 
-from emailvalidation._calls import Deadline, build_request, run_call
+from emailvalidation._calls import Deadline
+from emailvalidation._core import given
 from emailvalidation.errors import DeadlineExceeded, EmailValidationError
-from emailvalidation.types import AddressList, ListPreview, ListSample
+from emailvalidation.types import (
+    AddressList,
+    AddressListPage,
+    ListPartPage,
+    ListPreview,
+    ListSample,
+)
 
 if TYPE_CHECKING:
     from emailvalidation.client import Client
@@ -30,11 +30,11 @@ if TYPE_CHECKING:
 PART_BYTES = 8_000_000
 PART_TIMEOUT = 300.0
 _MAX_WAIT = 20
-_RUNNING = {"uploading", "parsing", "queued", "running"}
-_FAILED = {"failed", "canceled", "expired"}
 
-Source = Union[str, "os.PathLike[str]", Iterable[str]]
-# Called with the bytes or addresses that are done, and with how many there are.
+# A list, or its ID.
+Named = Union[AddressList, str]
+File = Union[str, "os.PathLike[str]"]
+# Called with the bytes that are sent, and with how many there are.
 Progress = Callable[[int, int], object]
 
 
@@ -43,18 +43,9 @@ class ListFailed(EmailValidationError):
 
     def __init__(self, address_list: AddressList) -> None:
         error = address_list.error
-        super().__init__(
-            error.message if error else f"The list is {address_list.state}.",
-            code=error.code if error else address_list.state,
-        )
+        message = error.message if error else f"The list is {address_list.state}."
+        super().__init__(message, code=error.code if error else address_list.state)
         self.list = address_list
-
-    def __str__(self) -> str:
-        return self.message
-
-    # So that other processes, such as workers of a pool, can pass it on.
-    def __reduce__(self) -> tuple[type[ListFailed], tuple[AddressList]]:
-        return type(self), (self.list,)
 
 
 class Lists:
@@ -63,7 +54,7 @@ class Lists:
 
     def create(
         self,
-        source: Source,
+        source: Union[File, Iterable[str]],
         *,
         name: Optional[str] = None,
         column: Union[int, str, None] = None,
@@ -78,47 +69,42 @@ class Lists:
         `recheck_unknown`, `metadata`.
         """
         if not isinstance(source, (str, os.PathLike)):
-            body = {"emails": list(source), "start": start, **_given(options, name=name)}
-            return self._post("", body)
-        path = Path(source)
-        chosen = column if isinstance(column, int) else None
+            return self._post("", emails=list(source), start=start, name=name, **options)
         # A named column is looked up in the file's header before anything is started.
-        starts = start and not isinstance(column, str)
-        body = _given(options, name=name or path.name, column=chosen, parts=True, start=starts)
-        created = self._post("", body)
-        uploaded = self.upload(created.id, path, on_progress=on_progress)
+        is_named = isinstance(column, str)
+        choice = {"start": False} if is_named else {"start": start, "column": column}
+        name = name or Path(source).name
+        created = self._post("", name=name, parts=True, **choice, **options)
+        uploaded = self.upload(created.id, source, on_progress=on_progress)
         if start and isinstance(column, str):
-            return self.start(created.id, column=self.find_column(created.id, column))
+            return self.start(created, column=self.find_column(created.id, column))
         return uploaded
 
     def upload(
-        self,
-        list_id: str,
-        path: Union[str, os.PathLike[str]],
-        *,
-        on_progress: Optional[Progress] = None,
+        self, list_id: str, path: File, *, on_progress: Optional[Progress] = None
     ) -> AddressList:
         """Send the parts of a file that aren't stored yet, and have them read.
 
         Call it again after an interruption: it continues.
         """
-        stored = self._stored_parts(list_id)
-        total, done = os.stat(path).st_size, 0
+        # A page has more parts than the largest file.
+        page = self._client.request("GET", f"/v1/lists/{list_id}/parts", query={"limit": 1000})
+        stored = {(part.number, part.sha256) for part in ListPartPage.from_json(page.data).data}
+        total, done, number = os.stat(path).st_size, 0, 0
         with open(path, "rb") as file:
-            for number, part in enumerate(_read_parts(file), 1):
-                digest = hashlib.sha256(part)
-                if stored.get(number) != digest.hexdigest():
+            while body := file.read(PART_BYTES):
+                number += 1
+                digest = hashlib.sha256(body)
+                if (number, digest.hexdigest()) not in stored:
+                    headers = {
+                        "Content-Type": "application/octet-stream",
+                        "Content-Digest": f"sha-256=:{b64encode(digest.digest()).decode()}:",
+                    }
+                    part = f"/v1/lists/{list_id}/parts/{number}"
                     self._client.request(
-                        "PUT",
-                        f"/v1/lists/{list_id}/parts/{number}",
-                        body=part,
-                        headers={
-                            "Content-Type": "application/octet-stream",
-                            "Content-Digest": f"sha-256=:{b64encode(digest.digest()).decode()}:",
-                        },
-                        timeout=PART_TIMEOUT,
+                        "PUT", part, body=body, headers=headers, timeout=PART_TIMEOUT
                     )
-                done += len(part)
+                done += len(body)
                 if on_progress:
                     on_progress(done, total)
         return self._post(f"/{list_id}/parse")
@@ -127,10 +113,9 @@ class Lists:
         """Return the number of the column with this name in the header."""
         self.wait(list_id, until="ready")
         header = self.preview(list_id).header or []
-        wanted = name.strip().casefold()
-        for number, title in enumerate(header):
-            if title.strip().casefold() == wanted:
-                return number
+        titles = [title.strip().casefold() for title in header]
+        if name.strip().casefold() in titles:
+            return titles.index(name.strip().casefold())
         raise ValueError(
             f"The file has no column {name!r}. Its columns: {', '.join(header) or 'no header'}."
         )
@@ -149,18 +134,17 @@ class Lists:
 
     def all(self, *, state: Optional[str] = None) -> Iterator[AddressList]:
         """Yield all lists, the newest first."""
-        after: Optional[str] = None
-        while True:
-            query = {"limit": 100, "starting_after": after, "state": state}
-            page = self._client.request("GET", "/v1/lists", query=query).data
-            yield from map(AddressList.from_json, page["data"])
-            after = page["next"]
-            if not after:
-                return
+        after: Optional[str] = ""
+        while after is not None:
+            query = {"limit": 100, "starting_after": after or None, "state": state}
+            response = self._client.request("GET", "/v1/lists", query=query)
+            page = AddressListPage.from_json(response.data)
+            yield from page.data
+            after = page.next
 
     def wait(
         self,
-        address_list: Union[AddressList, str],
+        address_list: Named,
         *,
         until: str = "results",
         timeout: Optional[float] = None,
@@ -172,69 +156,74 @@ class Lists:
         """
         if until not in ("ready", "results", "completed"):
             raise ValueError("until must be 'ready', 'results' or 'completed'.")
-        list_id = _id(address_list)
         deadline = Deadline(math.inf if timeout is None else timeout)
         while True:
             # One try gets a third of the time, and must be longer than the wait.
             wait = int(min(_MAX_WAIT, max(0, deadline.left) / 4))
             # The last look has a second, also when the time is over.
             most = min(4.0 * wait + 30, max(1.0, deadline.left))
-            current = self.get(list_id, wait=wait, timeout=most)
+            current = self.get(_id(address_list), wait=wait, timeout=most)
             if on_progress:
                 on_progress(current)
-            if current.state in _FAILED or (current.error and not current.results_at):
+            is_over = current.state in ("failed", "canceled", "expired")
+            if is_over or (current.error and not current.results_at):
                 raise ListFailed(current)
-            if _has_reached(current, until):
+            reached = {
+                "ready": current.state not in ("uploading", "parsing"),
+                "results": current.results_at is not None,
+                "completed": current.state == "completed",
+            }
+            if reached[until]:
                 return current
             if deadline.left <= 0:
                 raise DeadlineExceeded(
-                    f"The list {list_id} is {current.state} after {timeout:g} s."
+                    f"The list {current.id} is {current.state} after {timeout:g} s."
                 )
             # The API responds at once to a wait of 0.
-            if current.state not in _RUNNING or not wait:
+            if not wait or current.state not in ("uploading", "parsing", "queued", "running"):
                 time.sleep(min(1.0, max(0.0, deadline.left)))
 
     def start(
         self,
-        address_list: Union[AddressList, str],
+        address_list: Named,
         *,
         column: Optional[int] = None,
         idempotency_key: Optional[str] = None,
         **options: Any,
     ) -> AddressList:
         """Start a ready list. Options: `max_credits`, `encoding`, `extract`, `check`, `confirm`."""
-        body = _given(options, column=column)
-        return self._post(f"/{_id(address_list)}/start", body, idempotency_key)
+        path = f"/{_id(address_list)}/start"
+        return self._post(path, idempotency_key, column=column, **options)
 
-    def pause(self, address_list: Union[AddressList, str]) -> AddressList:
+    def pause(self, address_list: Named) -> AddressList:
         return self._post(f"/{_id(address_list)}/pause")
 
-    def resume(self, address_list: Union[AddressList, str]) -> AddressList:
+    def resume(self, address_list: Named) -> AddressList:
         return self._post(f"/{_id(address_list)}/resume")
 
-    def finish(self, address_list: Union[AddressList, str]) -> AddressList:
+    def finish(self, address_list: Named) -> AddressList:
         """Complete the list without checking unknown addresses again."""
         return self._post(f"/{_id(address_list)}/finish")
 
-    def cancel(self, address_list: Union[AddressList, str]) -> AddressList:
+    def cancel(self, address_list: Named) -> AddressList:
         return self._post(f"/{_id(address_list)}/cancel")
 
-    def delete(self, address_list: Union[AddressList, str]) -> None:
+    def delete(self, address_list: Named) -> None:
         self._client.request("DELETE", f"/v1/lists/{_id(address_list)}")
 
-    def preview(self, address_list: Union[AddressList, str]) -> ListPreview:
+    def preview(self, address_list: Named) -> ListPreview:
         path = f"/v1/lists/{_id(address_list)}/preview"
         return ListPreview.from_json(self._client.request("GET", path).data)
 
-    def sample(self, address_list: Union[AddressList, str]) -> ListSample:
+    def sample(self, address_list: Named) -> ListSample:
         """Check 200 random addresses for free."""
         path = f"/v1/lists/{_id(address_list)}/sample"
         return ListSample.from_json(self._client.request("POST", path, timeout=120).data)
 
     def download(
         self,
-        address_list: Union[AddressList, str],
-        to: Union[str, os.PathLike[str]],
+        address_list: Named,
+        to: File,
         *,
         format: str = "csv",
         filter: str = "all",
@@ -244,21 +233,15 @@ class Lists:
         timeout: float = 3600.0,
     ) -> Path:
         """Write the rows with their results to a file, which appears when it is complete."""
-        target = Path(to)
-        query = {
-            "format": format,
-            "filter": filter,
-            "columns": ",".join(columns) or None,
-            "formulas": formulas,
-            "partial": True if partial else None,
-        }
-        request = build_request("GET", f"/v1/lists/{_id(address_list)}/download", query=query)
+        target, path = Path(to), f"/v1/lists/{_id(address_list)}/download"
+        choice = {"columns": ",".join(columns) or None, "partial": partial or None}
+        query = {"format": format, "filter": filter, "formulas": formulas, **choice}
         # `tempfile` would make a file that only its owner may read, and the process's mask can't
         # be read without changing it for all threads.
         name = target.with_name(f".{target.name[:200]}.{secrets.token_hex(4)}")
         try:
-            with open(name, "xb") as request.to:
-                self._client.run(run_call(request, Deadline(timeout)))
+            with open(name, "xb") as file:
+                self._client.request("GET", path, query=query, timeout=timeout, to=file)
             os.replace(name, target)
         except BaseException:
             with suppress(OSError):
@@ -266,42 +249,18 @@ class Lists:
             raise
         return target
 
-    def _stored_parts(self, list_id: str) -> dict[int, str]:
-        stored: dict[int, str] = {}
-        after: Optional[int] = None
-        while True:
-            query = {"limit": 1000, "starting_after": after}
-            page = self._client.request("GET", f"/v1/lists/{list_id}/parts", query=query).data
-            stored.update((part["number"], part["sha256"]) for part in page["data"])
-            if not page["has_more"]:
-                return stored
-            after = page["data"][-1]["number"]
-
     def _post(
-        self, path: str, body: Optional[dict[str, Any]] = None, key: Optional[str] = None
+        self, path: str, idempotency_key: Optional[str] = None, **options: Any
     ) -> AddressList:
         response = self._client.request(
-            "POST", f"/v1/lists{path}", json=body, idempotency_key=key, timeout=120
+            "POST",
+            f"/v1/lists{path}",
+            json=given(**options),
+            idempotency_key=idempotency_key,
+            timeout=120,
         )
         return AddressList.from_json(response.data)
 
 
-def _id(address_list: Union[AddressList, str]) -> str:
+def _id(address_list: Named) -> str:
     return address_list if isinstance(address_list, str) else address_list.id
-
-
-def _given(options: dict[str, Any], **more: Any) -> dict[str, Any]:
-    return {name: value for name, value in {**options, **more}.items() if value is not None}
-
-
-def _read_parts(file: BinaryIO) -> Iterator[bytes]:
-    while part := file.read(PART_BYTES):
-        yield part
-
-
-def _has_reached(current: AddressList, until: str) -> bool:
-    if until == "ready":
-        return current.state not in ("uploading", "parsing")
-    if until == "results":
-        return current.results_at is not None
-    return current.state == "completed"

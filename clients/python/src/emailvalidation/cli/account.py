@@ -44,4 +44,5 @@ def print_usage(options: argparse.Namespace, screen: Screen) -> None:
     rows: list[list[object]] = [[day.date, *(getattr(day, name) for name in names)] for day in days]
     if rows:
         rows.append(["Total", *(sum(getattr(day, name) for day in days) for name in names)])
-    screen.table(("Day", *(name.capitalize() for name in names)), rows)
+    head = ("Day", *(name.capitalize() for name in names))
+    screen.table(head, rows, "No requests in this period.")

@@ -17,11 +17,12 @@ from emailvalidation.errors import InvalidRequestError
 from emailvalidation.types import AddressList
 
 _NOTES = """\
-The file is CSV, tab-separated, XLSX, or has one address per line. Your columns come back
-unchanged, with the results behind them. OUT may end in .csv, .xlsx or .jsonl.
+The file is CSV, tab-separated, XLSX, or has one address per line. Your columns
+come back unchanged, with the results behind them. OUT may end in .csv, .xlsx or
+.jsonl.
 
-After Ctrl-C or a lost connection, the same command continues where it was: nothing is uploaded or
-charged twice.
+After Ctrl-C or a lost connection, the same command continues where it was:
+nothing is uploaded or charged twice.
 """
 _FORMATS = {".xlsx": "xlsx", ".jsonl": "jsonl"}
 

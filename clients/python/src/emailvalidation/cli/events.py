@@ -19,8 +19,9 @@ from emailvalidation.cli.screen import Screen
 from emailvalidation.types import Event
 
 _NOTES = """\
-Each new event is sent to the URL like a webhook, signed with the secret that is printed at the
-start, so that you can try your code without a tunnel. Set WEBHOOK_SECRET to use your own secret.
+Each new event is sent to the URL like a webhook, signed with the secret that is
+printed at the start, so that you can try your code without a tunnel. Set
+WEBHOOK_SECRET to use your own secret.
 """
 
 
@@ -44,6 +45,8 @@ def tail(options: argparse.Namespace, screen: Screen) -> None:
     with open_client(options) as client:
         query = {"limit": max(1, min(100, options.n)), "type": options.type}
         page = client.request("GET", "/v1/events", query=query).data["data"]
+        if not page and not options.follow:
+            screen.note("No events.")
         for raw in reversed(page):
             _print(Event.from_json(raw), screen)
         if options.follow:

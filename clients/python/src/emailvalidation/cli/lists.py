@@ -50,7 +50,7 @@ def print_all(options: argparse.Namespace, screen: Screen) -> None:
         )
         for one in found
     ]
-    screen.table(("ID", "State", "Addresses", "Credits", "Name"), rows)
+    screen.table(("ID", "State", "Addresses", "Credits", "Name"), rows, "No lists.")
 
 
 def show(options: argparse.Namespace, screen: Screen) -> None:

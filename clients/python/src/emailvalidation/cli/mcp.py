@@ -16,8 +16,9 @@ from emailvalidation.errors import EmailValidationError
 _META = "io.modelcontextprotocol/protocolVersion"
 _SERVER_ERROR = -32000
 _NOTES = """\
-Enter this command in your assistant's settings, with SVC_API_KEY and SVC_BASE_URL in its
-environment. Messages are passed on to the service, one JSON-RPC message per line.
+Enter this command in your assistant's settings, with SVC_API_KEY and
+SVC_BASE_URL in its environment. Messages are passed on to the service, one
+JSON-RPC message per line.
 """
 
 

@@ -8,6 +8,7 @@ import shutil
 import sys
 import unicodedata
 from collections.abc import Sequence
+from textwrap import TextWrapper
 from typing import Any
 
 _COLORS = {
@@ -45,10 +46,15 @@ class Screen:
         print(json.dumps(document, ensure_ascii=False), flush=True)
 
     def note(self, text: str) -> None:
+        if sys.stderr.isatty():
+            columns = shutil.get_terminal_size().columns
+            # URLs and commands stay whole, so that they can be copied.
+            fill = TextWrapper(columns, break_long_words=False, break_on_hyphens=False).fill
+            text = "\n".join(map(fill, text.splitlines()))
         print(text, file=sys.stderr, flush=True)
 
     def error(self, text: str) -> None:
-        print(f"emailvalidation: {text}", file=sys.stderr, flush=True)
+        self.note(f"emailvalidation: {text}")
 
     def facts(self, rows: Sequence[tuple[str, object]]) -> None:
         width = max(len(name) for name, _ in rows)
@@ -56,10 +62,10 @@ class Screen:
             text = f"{value:,}" if isinstance(value, int) else str(value)
             self.line(f"{name:<{width}}  {text}")
 
-    def table(self, head: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
-        """Print a table. Columns of numbers end at the right."""
+    def table(self, head: Sequence[str], rows: Sequence[Sequence[object]], empty: str) -> None:
+        """Print a table, or that it is empty. Columns of numbers end at the right."""
         if not rows:
-            self.note("There are none.")
+            self.note(empty)
             return
         texts = [[f"{one:,}" if isinstance(one, int) else str(one) for one in row] for row in rows]
         widths = [max(map(cell_width, column)) for column in zip(head, *texts)]

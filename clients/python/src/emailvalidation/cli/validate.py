@@ -11,10 +11,13 @@ from emailvalidation.cli.screen import Screen
 from emailvalidation.types import BatchResult, Result
 
 _NOTES = """\
-Without addresses, they are read from standard input, one per line, and results appear as they
-arrive:  emailvalidation validate < addresses.txt > results.txt
+Without addresses, they are read from standard input, one per line, and results
+appear as they arrive:
 
-A definite verdict costs 1 credit; unknown and addresses at sandbox.test are free.
+  emailvalidation validate < addresses.txt > results.txt
+
+A definite verdict costs 1 credit. Unknown results and addresses at sandbox.test
+are free.
 """
 
 

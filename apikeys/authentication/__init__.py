@@ -1,0 +1,1 @@
+"""Who calls, and whether their key may."""
