@@ -1,7 +1,7 @@
 """Other packages don't know the payment provider."""
 
 import logging
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from django.conf import settings
 from django.db import transaction
@@ -16,6 +16,9 @@ from credits.models import (
     Subscription,
 )
 
+if TYPE_CHECKING:
+    from credits.payments.stripe import Stripe
+
 logger = logging.getLogger(__name__)
 
 
@@ -23,26 +26,14 @@ class PaymentUnavailable(Exception):
     """Raised with a text for the user if the provider refuses or doesn't respond."""
 
 
-class PaymentMethod(Protocol):
-    def begin(self, order: Order) -> None:
-        """Prepare the payment, for example its page. Idempotent."""
-
-    def withdraw(self, order: Order) -> None:
-        """Prevent the payment of a canceled order."""
-
-    def refund(self, order: Order, cents: int) -> None:
-        """Return this much more money. Idempotent until the refund is recorded."""
-
-
-def get_payment_method(order: Order) -> PaymentMethod:
+def get_provider(order: Order) -> "Stripe | None":
+    """Return None for an invoice, whose money staff receive and return themselves."""
     # Stripe's library is large. Import it only if it is used.
     if order.method == OrderMethod.STRIPE:
         from credits.payments.stripe import Stripe
 
         return Stripe()
-    from credits.payments.invoice import Invoice
-
-    return Invoice()
+    return None
 
 
 def open_card_page(account: Account) -> str:

@@ -21,7 +21,7 @@ SESSION_FIELDS = ("state", "provider_session", "provider_url")
 class Stripe:
     @handle_stripe_errors
     def begin(self, order: Order) -> None:
-        """Open a session, unless there is one: two could both be paid."""
+        """Open a session for the payment, unless there is one: two could both be paid."""
         if AutomaticTopUp.objects.filter(open_order=order).exists():
             raise PaymentUnavailable(
                 "Automatic top-up is paying this order with your saved card. Check again in a "
@@ -42,6 +42,7 @@ class Stripe:
 
     @handle_stripe_errors
     def withdraw(self, order: Order) -> None:
+        """Prevent the payment of a canceled order."""
         # A concurrent request may have opened a session.
         order.refresh_from_db(fields=SESSION_FIELDS)
         if order.provider_session:
@@ -57,6 +58,7 @@ class Stripe:
 
     @handle_stripe_errors
     def refund(self, order: Order, cents: int) -> None:
+        """Return this much more money. Idempotent until the refund is recorded."""
         payment = order.provider_payment
         if order.provider_invoice and not payment:
             found = get_client().v1.invoice_payments.list({"invoice": order.provider_invoice})

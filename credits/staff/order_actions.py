@@ -6,7 +6,7 @@ from accounts.staff.request import StaffRequest
 from credits.models import Order, OrderState
 from credits.money import format_credits, format_money
 from credits.orders import fulfillment, placement, refunds
-from credits.payments import PaymentUnavailable, get_payment_method, try_sync
+from credits.payments import PaymentUnavailable, get_provider, try_sync
 from credits.plans.offers import OrderRefused
 from credits.staff.action_admin import FormData, StaffAction, StaffActionRefused
 from credits.staff.forms import RefundForm
@@ -54,7 +54,8 @@ class RefundOrder(StaffAction[Order]):
         # Name the staff user now: the provider's event may record the refund first.
         target = f"{row}, {money}: {reason}"
         audit.record(row.account, request.user, "order.refund_asked", target, request.ip)
-        get_payment_method(row).refund(row, cents)
+        if provider := get_provider(row):
+            provider.refund(row, cents)
         refunds.refund_part(
             order=row, cents=cents, reason=reason, actor=request.user, ip=request.ip
         )
@@ -96,7 +97,8 @@ class CancelOrder(StaffAction[Order]):
         if not placement.cancel_order(order=row, actor=request.user, ip=request.ip):
             raise StaffActionRefused(f"{row.number} is no longer waiting for payment.")
         with suppress(PaymentUnavailable):
-            get_payment_method(row).withdraw(row)
+            if provider := get_provider(row):
+                provider.withdraw(row)
         return f"Canceled {row.number}."
 
 

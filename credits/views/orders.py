@@ -13,7 +13,7 @@ from accounts.roles import TeamPermission
 from credits.invoice_files import NOT_DRAWN, invoice_response
 from credits.models import Order, OrderKind
 from credits.orders import placement
-from credits.payments import PaymentUnavailable, get_payment_method
+from credits.payments import PaymentUnavailable, get_provider
 from credits.presenters.invoice import describe_invoice, order_tax, refund_rows
 from credits.presenters.orders import order_outcome
 from runtime.http.form_targets import allow_forms_to
@@ -84,7 +84,8 @@ def cancel_order(request: AccountRequest, order_id: str) -> HttpResponse:
     if placement.cancel_order(order=order, actor=request.user, ip=request.ip):
         with suppress(PaymentUnavailable):
             # On failure, the page expires. A payment that arrives anyway is fulfilled.
-            get_payment_method(order).withdraw(order)
+            if provider := get_provider(order):
+                provider.withdraw(order)
         messages.success(request, f"Canceled {order.number}. Nothing is due.")
     else:
         messages.info(request, f"{order.number} is no longer waiting for payment.")
@@ -95,8 +96,8 @@ def redirect_to_payment(request: AccountRequest, order: Order) -> HttpResponse:
     """Redirect to the payment page, or to the order's page if there is nothing to pay there."""
     order_page = reverse("credits:show-order", args=[order.public_id])
     try:
-        if order.is_pending:
-            get_payment_method(order).begin(order)
+        if order.is_pending and (provider := get_provider(order)):
+            provider.begin(order)
     except PaymentUnavailable as error:
         messages.error(request, str(error))
         return redirect(order_page)

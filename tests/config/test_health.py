@@ -18,7 +18,10 @@ from config import health
 from config.health import OPTIONAL, REQUIRED
 from engine import DOMAIN_DATA
 from runtime.health_check_cache import HealthCheckCache
-from tests.servers.dns import FakeDns, dns_server, packet_server
+from tests.servers.dns import FakeDns, packet_server
+from tests.support.engine_dns import fake_dns
+
+__all__ = ["fake_dns"]
 
 pytestmark = pytest.mark.django_db
 
@@ -38,14 +41,6 @@ def _no_cached_results() -> Iterator[None]:
         # Wait for running checks, which would otherwise query the next test's database.
         check.is_healthy()
         check.reset()
-
-
-@pytest.fixture
-def fake_dns(settings: Settings) -> Iterator[FakeDns]:
-    scripted = FakeDns()
-    with dns_server(scripted) as server:
-        settings.DNS_RESOLVERS = [server]
-        yield scripted
 
 
 @pytest.fixture

@@ -12,7 +12,6 @@ import psutil
 import pytest
 from python_calamine import CalamineWorkbook
 
-from tests.config.server.test_make_serve import eventually
 from tests.lists.list_processes import change
 from tests.servers.keys import make_key, manage
 from tests.servers.product import Product, product
@@ -141,7 +140,7 @@ def test_complete_download_ends_with_the_last_chunk(
         content = head + read_to_end(connection)
     assert content.count(b"@sandbox.test,xxx") == CHUNKS * 1_000
     assert content.endswith(b"\r\n0\r\n\r\n")
-    assert eventually(lambda: has_logged(site, "answered"))
+    wait_until(lambda: has_logged(site, "answered"))
 
 
 def test_excel_file_is_sent_while_its_rows_are_read(
@@ -166,7 +165,7 @@ def test_interrupted_download_is_an_error(site: Product, secret: str, version: s
     change(site, "DELETE FROM lists_listchunk WHERE id = (SELECT MAX(id) FROM lists_listchunk)")
     with closing(connection), pytest.raises(ConnectionResetError):
         read_to_end(connection)
-    assert eventually(lambda: has_logged(site, "interrupted"))
+    wait_until(lambda: has_logged(site, "interrupted"))
 
 
 def test_log_says_that_the_client_has_disconnected(
@@ -176,7 +175,7 @@ def test_log_says_that_the_client_has_disconnected(
     linger = struct.pack("ii", 1, 0)
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
     connection.close()
-    assert eventually(lambda: has_logged(site, "client disconnected"))
+    wait_until(lambda: has_logged(site, "client disconnected"))
 
 
 def test_calls_are_answered_while_downloads_wait_for_their_readers(

@@ -128,7 +128,7 @@ def test_backup_is_written_each_night_and_after_a_missed_one(
         add_backup(tmp_path, now - timedelta(hours=hours_ago), hours_ago)
     write_program(tmp_path, "date", f'[ "$2" = +%H ] && echo {hour} || echo {now:%Y%m%d}')
     # Ends the loop.
-    write_program(tmp_path, "sleep", "echo waits; kill $PPID; exec /bin/sleep 1")
+    write_program(tmp_path, "sleep", "echo waits; kill $PPID; exec /bin/sleep 1 >/dev/null 2>&1")
     with pytest.raises(subprocess.CalledProcessError) as ended:
         run_entry_point(tmp_path, "backups")
     written = [f"manage.py back_up {tmp_path}", "manage.py check_books"] if is_due else []
@@ -141,7 +141,7 @@ def test_old_backups_are_deleted_after_a_new_one(
 ) -> None:
     for days in (10, 31, 40):
         add_backup(tmp_path, datetime.now(UTC) - timedelta(days=days), days * 24 + 1)
-    write_program(tmp_path, "sleep", "kill $PPID; exec /bin/sleep 1")
+    write_program(tmp_path, "sleep", "kill $PPID; exec /bin/sleep 1 >/dev/null 2>&1")
     with pytest.raises(subprocess.CalledProcessError):
         run_entry_point(tmp_path, "backups", program=program)
     left = {int(path.stem.rpartition("-")[2]) // 24 for path in tmp_path.glob("*.backup")}

@@ -7,12 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.config.server.test_make_serve import eventually, get_status
+from tests.config.server.test_make_serve import get_status
 from tests.servers.client import HttpCaller
 from tests.servers.keys import make_key
 from tests.servers.redis import free_port
 from tests.servers.systemd import WebUnit, WorkerUnit
 from tests.servers.web_workers import replace_web_workers
+from tests.support.waiting import wait_until
 
 pytestmark = [pytest.mark.process, pytest.mark.fault, pytest.mark.timeout(300)]
 
@@ -65,14 +66,14 @@ def test_totals_of_the_metrics_survive_until_both_units_stop(tmp_path: Path) -> 
             for _ in range(10):
                 assert caller.validate("no address").status == 200
             caller.close()
-            assert eventually(lambda: charges(port) == 10)
+            wait_until(lambda: charges(port) == 10)
             replace_web_workers(site)
             assert charges(port) == 10
         with worker_unit(site):
-            assert eventually(lambda: charges(port) == 10)
+            wait_until(lambda: charges(port) == 10)
             site.stop()
             with web_unit(tmp_path, METRICS_PORT=str(port)):
                 assert charges(port) == 10
     with web_unit(tmp_path, METRICS_PORT=str(port)) as site, worker_unit(site):
         assert get_status(site) == 200
-        assert eventually(lambda: charges(port) == 0)
+        wait_until(lambda: charges(port) == 0)

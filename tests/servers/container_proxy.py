@@ -4,8 +4,6 @@ Its certificate comes from Caddy's own authority: a public one would have to rea
 """
 
 import os
-import signal
-import ssl
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -85,12 +83,6 @@ class ContainerProxy(ReverseProxy):
     def authority(self) -> Path:
         return self.folder / "caddy" / "pki" / "authorities" / "local" / "root.crt"
 
-    def tls(self, *protocols: str) -> ssl.SSLContext:
-        context = ssl.create_default_context(cafile=str(self.authority))
-        if protocols:
-            context.set_alpn_protocols(list(protocols))
-        return context
-
     def send(self, *pieces: bytes, plain: bool = False, name: str = NAME) -> list[RawResponse]:
         """Send the pieces as to nginx. Caddy writes names of headers in its own case."""
         responses = super().send(*pieces, plain=plain, name=name)
@@ -98,10 +90,6 @@ class ContainerProxy(ReverseProxy):
             names = {name: name.replace("Ratelimit", "RateLimit") for name in response.headers}
             response.headers.update({names[n]: text for n, text in [*response.headers.items()]})
         return responses
-
-    def stop(self) -> None:
-        self.process.send_signal(signal.SIGTERM)
-        self.process.wait(timeout=20)
 
 
 @contextmanager

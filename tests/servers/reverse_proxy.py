@@ -88,9 +88,13 @@ class ReverseProxy:
         text = text.replace("/srv/email-validation/deploy/nginx", str(included))
         return text.replace("/srv/email-validation", str(ROOT))
 
+    @property
+    def authority(self) -> Path:
+        return self.folder / "proxy.pem"
+
     def tls(self, *protocols: str) -> ssl.SSLContext:
         """Return a context that trusts only this proxy's certificate."""
-        context = ssl.create_default_context(cafile=str(self.folder / "proxy.pem"))
+        context = ssl.create_default_context(cafile=str(self.authority))
         if protocols:
             context.set_alpn_protocols(list(protocols))
         return context

@@ -16,11 +16,11 @@ ROOT = Path(__file__).resolve().parents[3]
 SUBJECTS = {code.partition(".")[0] for code in LABELS} - {"credits"}
 ACTION_CODE = re.compile(rf"(?:{'|'.join(SUBJECTS)})\.[a-z_]+")
 NAMES_OF_FILES = {"domains.json"}
-# Not performed by a form: events of the payment service, automatic top-up, views by staff, and what
-# only the API does.
+# Not performed by a form: events of the payment service, automatic top-up, views by staff, sign-ins
+# at other providers, and what only the API does.
 WITHOUT_FORM = {
     *("order.paid_twice", "order.odd_payment", "order.payment_failed", "card.saved"),
-    *("top_up.paused", "account.looked_at_by_staff"),
+    *("top_up.paused", "account.looked_at_by_staff", "user.provider_connected"),
 }
 
 

@@ -1,6 +1,7 @@
 """The TypeScript client, built once for all tests."""
 
 import fcntl
+import os
 import shutil
 import subprocess
 from hashlib import sha256
@@ -23,7 +24,8 @@ def build_client() -> Path:
     # Another test may be building it. An interrupted build is repeated.
     with (folder / "built").open("a+") as built:
         fcntl.flock(built, fcntl.LOCK_EX)
-        if not built.tell():
+        # Another test may have built it since the file was opened.
+        if not built.seek(0, os.SEEK_END):
             shutil.copytree(SOURCE, folder, ignore=UNBUILT, dirs_exist_ok=True)
             _run("npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", folder=folder)
             _run("npm", "run", "build", folder=folder)

@@ -6,7 +6,7 @@ import signal
 import socket
 import time
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import psutil
@@ -19,6 +19,7 @@ from tests.servers.client import HttpCaller
 from tests.servers.keys import make_key
 from tests.servers.product import Product, plain_text, product
 from tests.servers.programs import run_program
+from tests.support.waiting import wait_until
 
 # Its two starts, one of them with an empty folder, take ten seconds of CPU.
 pytestmark = [pytest.mark.process, pytest.mark.proof]
@@ -83,14 +84,6 @@ def is_alive(process: psutil.Process) -> bool:
         return bool(process.status() != psutil.STATUS_ZOMBIE)
     except psutil.NoSuchProcess:
         return False
-
-
-def eventually(condition: Callable[[], bool], seconds: float = 60) -> bool:
-    """Wait until the condition holds, and return whether it does."""
-    deadline = time.monotonic() + seconds
-    while not condition() and time.monotonic() < deadline:
-        time.sleep(0.05)
-    return condition()
 
 
 def test_only_the_first_start_prints_the_owners_credentials(
@@ -174,7 +167,7 @@ def test_silent_mail_server_does_not_delay_stopping(tmp_path: Path) -> None:
 def test_killed_background_worker_is_restarted(served: Product) -> None:
     (worker,) = background_workers(served)
     os.kill(worker, signal.SIGKILL)
-    assert eventually(lambda: bool(set(background_workers(served)) - {worker}))
+    wait_until(lambda: bool(set(background_workers(served)) - {worker}))
     assert get_status(served) == 200
 
 
@@ -183,7 +176,7 @@ def test_killed_web_worker_is_replaced(served: Product) -> None:
     killed = children(web)
     for pid in killed:
         os.kill(pid, signal.SIGKILL)
-    assert eventually(lambda: len(set(children(web)) - set(killed)) == 2)
+    wait_until(lambda: len(set(children(web)) - set(killed)) == 2)
     assert get_status(served) == 200
 
 
@@ -203,4 +196,4 @@ def test_no_process_outlives_the_supervisor(tmp_path: Path, number: signal.Signa
     started = psutil.Process(running.process.pid).children(recursive=True)
     running.process.send_signal(number)
     running.process.wait(timeout=40)
-    assert eventually(lambda: not any(map(is_alive, started)), seconds=40)
+    wait_until(lambda: not any(map(is_alive, started)), seconds=40)

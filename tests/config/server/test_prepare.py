@@ -47,14 +47,11 @@ def query(folder: Path, statement: str) -> list[tuple[int]]:
         return database.execute(statement).fetchall()
 
 
-def test_second_start_reads_no_migration(folder: Path) -> None:
-    assert prepare(folder) == ""
-
-
 @pytest.mark.parametrize("metrics", [{}, {"METRICS_PORT": "9100"}])
-def test_start_with_the_metrics_folder_of_the_units_works(
+def test_second_start_reads_no_migration(
     folder: Path, tmp_path: Path, metrics: dict[str, str]
 ) -> None:
+    """With the metrics folder that the units set."""
     assert prepare(folder, PROMETHEUS_MULTIPROC_DIR=str(tmp_path / "metrics"), **metrics) == ""
 
 

@@ -12,10 +12,10 @@ import pytest
 
 from tests.config.server import malformed_requests as malformed
 from tests.config.server.malformed_requests import WRONG_KEY
-from tests.config.server.test_make_serve import eventually
 from tests.servers.keys import make_key
 from tests.servers.product import Product, product
 from tests.servers.raw_http import assert_api_error, read_response, send_raw
+from tests.support.waiting import wait_until
 
 pytestmark = pytest.mark.process
 
@@ -112,7 +112,7 @@ def test_response_has_a_supported_http_version(site: Product, secret: str, versi
 def test_unparsable_request_is_logged_with_its_request_id(site: Product) -> None:
     response = send_raw(site, b"GARBAGE\r\n\r\n")
     wanted = f"[{response.headers['X-Request-Id']} -] - - 400 bad_request - 127.0.0.1"
-    assert eventually(lambda: wanted in site.output())
+    wait_until(lambda: wanted in site.output())
 
 
 def test_head_request_is_one_line_in_the_access_log(site: Product, secret: str) -> None:
@@ -128,7 +128,7 @@ def test_head_request_is_one_line_in_the_access_log(site: Product, secret: str) 
 def test_log_contains_no_unparsable_input(site: Product) -> None:
     for sent in UNREADABLE.values():
         send_raw(site, sent, end=True)
-    assert eventually(lambda: "400 bad_request - 127.0.0.1 0.0 ms InvalidHeader" in site.output())
+    wait_until(lambda: "400 bad_request - 127.0.0.1 0.0 ms InvalidHeader" in site.output())
     log = site.output()
     assert "x1Y2" not in log
     assert "Traceback" not in log

@@ -9,7 +9,8 @@ from accounts.models import Account, User
 from credits.models import AutomaticTopUp, Pack, SavedCard
 from credits.orders import placement
 from credits.orders.quotes import quote
-from credits.payments import PaymentUnavailable, get_payment_method
+from credits.payments import PaymentUnavailable
+from credits.payments.stripe import Stripe
 from runtime.models import Mail
 from tests.credits.automatic_top_ups.helpers import (
     CREDITS,
@@ -51,7 +52,7 @@ def test_declined_card_is_reported_with_a_link_to_pay_on_checkout(
     assert sentence in email.text
     assert f"/credits/orders/{order.public_id}/" in email.text
     assert "order.payment_failed" in audited(shop)
-    get_payment_method(order).begin(order)
+    Stripe().begin(order)
     assert send_event(stripe.pay(stripe.find_session(order.public_id))) == 200
     assert get_balance(shop) == 100 + CREDITS
     assert subjects()[-1] == "Receipt INV-000001: 1,000 credits, $5.00"
@@ -81,7 +82,7 @@ def test_next_order_waits_while_the_failed_one_is_paid_on_checkout(
     stripe.decline = "card_declined"
     run_worker()
     order = last_order(shop)
-    get_payment_method(order).begin(order)
+    Stripe().begin(order)
     paid = stripe.pay(stripe.find_session(order.public_id))
     stripe.decline = ""
     run_worker_later()
@@ -98,7 +99,7 @@ def test_payment_page_of_a_failed_order_closes_before_the_next_order(
     stripe.decline = "card_declined"
     run_worker()
     failed = last_order(shop)
-    get_payment_method(failed).begin(failed)
+    Stripe().begin(failed)
     stripe.decline = ""
     run_worker_later()
     assert stripe.open_sessions(failed.public_id) == []
@@ -110,7 +111,7 @@ def test_order_that_is_being_paid_has_no_payment_page(stripe: FakeStripe, shop: 
     run_worker()
     order = last_order(shop)
     with pytest.raises(PaymentUnavailable, match="with your saved card"):
-        get_payment_method(order).begin(order)
+        Stripe().begin(order)
 
 
 def test_unavailable_provider_delays_the_order_and_is_no_failure(

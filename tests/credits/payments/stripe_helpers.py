@@ -13,7 +13,7 @@ from accounts.models import Account, User
 from credits.models import Order, Pack, Plan, Subscription
 from credits.orders import placement, quotes
 from credits.orders.buyers import Buyer
-from credits.payments import get_payment_method
+from credits.payments.stripe import Stripe
 from tests.servers.stripe import SECRET_KEY, WEBHOOK_SECRET, FakeStripe, fake_stripe, sign
 
 PlansByCode = dict[str, Plan]
@@ -48,7 +48,7 @@ def place_order(account: Account, item: Pack | Plan) -> Order:
     order = placement.place_order(
         quote=quotes.quote(account, item), buyer=buyer, actor=User.objects.earliest("pk")
     )
-    get_payment_method(order).begin(order)
+    Stripe().begin(order)
     return order
 
 

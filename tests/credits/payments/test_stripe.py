@@ -10,7 +10,8 @@ from django.test import Client
 from accounts.models import Account, User
 from credits.models import Order, Pack
 from credits.orders import fulfillment, placement, refunds
-from credits.payments import PaymentUnavailable, get_payment_method, stripe_events
+from credits.payments import PaymentUnavailable, stripe_events
+from credits.payments.stripe import Stripe
 from credits.payments.stripe_payloads import find_order_for_charge
 from credits.wallet.books import find_discrepancies
 from runtime.models import Mail
@@ -194,7 +195,7 @@ def test_refund_by_staff_goes_through_stripe_and_is_recorded_once(
     stripe: FakeStripe, account: Account, pack: Pack, staff: User
 ) -> None:
     order = buy(stripe, account, pack)
-    get_payment_method(order).refund(order, order.total_cents)
+    Stripe().refund(order, order.total_cents)
     refunds.refund_order(order=order, actor=staff, reason="By mistake")
     assert stripe.refunds == [{"payment_intent": order.provider_payment, "amount": "500"}]
     send_event(stripe.refund(stripe.find_session(order.public_id), 500))
@@ -207,9 +208,9 @@ def test_order_stays_pending_while_stripe_is_down(
     stripe.is_down = True
     order = customers.place_order(account, pack)
     with pytest.raises(PaymentUnavailable, match="nothing was charged"):
-        get_payment_method(order).begin(order)
+        Stripe().begin(order)
     stripe.is_down = False
-    get_payment_method(order).begin(order)
+    Stripe().begin(order)
     assert order.provider_url
 
 
@@ -218,17 +219,17 @@ def test_payment_page_is_reused_while_it_is_open_and_replaced_unless_it_was_paid
 ) -> None:
     order = place_order(account, pack)
     first = order.provider_session
-    get_payment_method(order).begin(order)
+    Stripe().begin(order)
     assert stripe.open_sessions(order.public_id) == [first]
     stripe.expire(stripe.find_session(order.public_id))
-    get_payment_method(order).begin(order)
+    Stripe().begin(order)
     order.refresh_from_db()
     assert stripe.open_sessions(order.public_id) == [order.provider_session]
     assert order.provider_session != first
     assert order.provider_url.endswith(order.provider_session)
     # Its event hasn't arrived.
     stripe.pay(stripe.find_session(order.public_id))
-    get_payment_method(order).begin(order)
+    Stripe().begin(order)
     assert not stripe.open_sessions(order.public_id)
 
 
@@ -237,11 +238,11 @@ def test_order_cancelled_while_its_page_opens_leaves_no_open_page(
 ) -> None:
     order = customers.place_order(account, pack)
     stale = Order.objects.get(pk=order.pk)
-    get_payment_method(order).begin(order)
+    Stripe().begin(order)
     placement.cancel_order(order=order)
     # `stale` was read before the page was opened.
-    get_payment_method(stale).withdraw(stale)
-    get_payment_method(stale).begin(stale)
+    Stripe().withdraw(stale)
+    Stripe().begin(stale)
     assert stripe.open_sessions(order.public_id) == []
 
 
@@ -291,7 +292,7 @@ def test_order_marked_paid_by_staff_is_not_refunded_at_stripe(
 ) -> None:
     order = place_order(account, pack)
     fulfillment.fulfill_order(order=order, actor=staff)
-    get_payment_method(order).refund(order, order.total_cents)
+    Stripe().refund(order, order.total_cents)
     assert not stripe.refunds
 
 

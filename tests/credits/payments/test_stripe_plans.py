@@ -7,7 +7,8 @@ import pytest
 from accounts.models import Account, User
 from accounts.services import close_account
 from credits.models import Plan
-from credits.payments import get_payment_method, sync_with_provider
+from credits.payments import sync_with_provider
+from credits.payments.stripe import Stripe
 from credits.plans import changes
 from credits.wallet.books import find_discrepancies
 from runtime.jobs.daily import run_daily
@@ -192,7 +193,7 @@ def test_plan_paid_on_two_pages_is_one_subscription_and_recorded_for_staff(
     """The first page could not be expired in time."""
     order = place_order(account, plans["starter"])
     first = stripe.find_session(order.public_id)
-    get_payment_method(order).begin(order)
+    Stripe().begin(order)
     second = stripe.find_session(order.public_id)
     assert send_event(stripe.pay(first)) == 200
     stripe_id = get_subscription(account).provider_subscription

@@ -16,7 +16,7 @@ from apikeys.services import create_key
 from credits import services
 from credits.models import Hold, LedgerEntry, Order, Pack, Wallet
 from credits.orders import fulfillment, refunds
-from credits.payments import get_payment_method
+from credits.payments.stripe import Stripe
 from credits.wallet.books import find_discrepancies
 from credits.wallet.charges import Charge, InsufficientCredits
 from credits.wallet.holds import HoldEnded, charge_hold, hold_credits
@@ -223,7 +223,7 @@ def test_stripe_event_received_10_times_concurrently_grants_once(
     shop: Account, stripe: FakeStripe
 ) -> None:
     order = place_order(shop, Pack.objects.earliest("credits"))
-    get_payment_method(order).begin(order)
+    Stripe().begin(order)
     event = stripe.pay(stripe.find_session(order.public_id))
     assert set(run_concurrently(10, lambda _: send_event(event))) == {200}
     assert get_wallet(shop).balance == 1_000

@@ -9,22 +9,10 @@ from engine.check import Engine
 from engine.dns.cache import OWNER_SHARE_DIVISOR, Cache
 from engine.dns.resolver import Resolver
 from engine.dns.slots import LookupSlots
+from tests.engine.dns.conftest import Clock
 from tests.servers.dns import FakeDns, silence
 
 pytestmark = pytest.mark.anywhere
-
-
-class Clock:
-    def __init__(self) -> None:
-        self.ahead = 0.0
-
-    def __call__(self) -> float:
-        return time.monotonic() + self.ahead
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
 
 
 @pytest.fixture

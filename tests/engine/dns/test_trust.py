@@ -14,7 +14,7 @@ from engine.check import Engine
 from engine.dns.budget import SIGN_UP
 from engine.dns.resolver import Resolver
 from tests.engine.conftest import SECONDS
-from tests.engine.dns.test_cache import Clock
+from tests.engine.dns.conftest import Clock
 from tests.servers.dns import (
     PROBE_NAMES,
     Behavior,
@@ -30,11 +30,6 @@ from tests.servers.dns import (
 pytestmark = pytest.mark.anywhere
 
 FABRICATED = {"A": "8.8.8.8", "MX": "10 mx.invented.com."}
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
 
 
 @pytest.fixture

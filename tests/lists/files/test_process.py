@@ -6,7 +6,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -20,6 +19,7 @@ from lists.files.formats import NO_HINTS, Hints
 from lists.files.frames import MAX_FRAME_SIZE, FrameReader
 from lists.files.process import DEFAULT_PROCESS_LIMITS, ProcessLimits, open_file
 from tests.lists.files.spreadsheets import build_table, build_xlsx, row_xml
+from tests.support.waiting import wait_until
 
 MEGABYTE = 1 << 20
 
@@ -44,16 +44,8 @@ def refuse(data: bytes, limits: ProcessLimits = DEFAULT_PROCESS_LIMITS) -> Unrea
     return error.value
 
 
-def is_running(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    return True
-
-
 def is_at_work(pid: int) -> bool:
-    """Whether a process that is not our child is there and no zombie."""
+    """Whether the process is there and no zombie."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2][0] not in "ZX"
     except FileNotFoundError:
@@ -149,7 +141,7 @@ def test_silent_process_is_given_up() -> None:
         with pytest.raises(UnreadableFile) as error:
             list(reader.chunks())
     assert error.value.code == "took_too_long"
-    assert not is_running(reader._process.pid)
+    assert not is_at_work(reader._process.pid)
 
 
 def test_killed_process_is_an_error_and_no_short_list() -> None:
@@ -199,7 +191,7 @@ def test_bug_in_the_process_is_logged_without_its_data(caplog: pytest.LogCapture
 def test_leaving_early_ends_the_process() -> None:
     with stored(b"a,b\n" * 2_000_000) as file, open_file(file) as reader:
         next(reader.chunks())
-    assert not is_running(reader._process.pid)
+    assert not is_at_work(reader._process.pid)
 
 
 def test_process_ends_if_its_reader_is_gone() -> None:
@@ -224,10 +216,7 @@ def test_process_ends_with_a_parent_that_is_killed(tmp_path: Path) -> None:
         # A stopped process doesn't notice that its pipe is closed.
         os.kill(pid, signal.SIGSTOP)
         parent.kill()
-    deadline = time.monotonic() + 60
-    while is_at_work(pid) and time.monotonic() < deadline:
-        time.sleep(0.01)
-    assert not is_at_work(pid)
+    wait_until(lambda: not is_at_work(pid))
 
 
 def test_process_knows_no_secrets(monkeypatch: pytest.MonkeyPatch) -> None:

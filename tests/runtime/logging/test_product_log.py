@@ -12,12 +12,13 @@ from typing import Any
 
 import pytest
 
-from tests.config.server.test_make_serve import background_workers, children, eventually, find_child
+from tests.config.server.test_make_serve import background_workers, children, find_child
 from tests.config.server.test_web_worker import UNREADABLE
 from tests.servers.client import HttpCaller
 from tests.servers.keys import make_account
 from tests.servers.product import Product, product
 from tests.servers.raw_http import send_raw
+from tests.support.waiting import wait_until
 
 pytestmark = [pytest.mark.process, pytest.mark.proof]
 
@@ -91,7 +92,7 @@ def test_each_request_is_one_record_whatever_it_contains(site: Product) -> None:
     requests = [*unusual_requests(secret), *UNREADABLE.values()]
     for request in requests:
         send_raw(site, request, end=True)
-    assert eventually(lambda: len(access_records(site)) - before >= len(requests))
+    wait_until(lambda: len(access_records(site)) - before >= len(requests))
     assert len(access_records(site)) - before == len(requests)
     # There are no other records.
     assert len(records(site)) - lines == len(requests)
@@ -103,7 +104,7 @@ def test_each_request_is_one_record_whatever_it_contains(site: Product) -> None:
 def test_each_line_has_the_configured_format(site: Product) -> None:
     caller = HttpCaller(site, site.owner_key())
     assert caller.validate("deliverable@sandbox.test").status == 200
-    assert eventually(lambda: any("deliverable" in line for line in records(site)))
+    wait_until(lambda: any("deliverable" in line for line in records(site)))
     caller.close()
     assert records(site)
     for line in records(site):
@@ -127,8 +128,8 @@ def test_web_server_and_supervisor_log_in_the_configured_format(site: Product) -
     (background,) = background_workers(site)
     os.kill(background, signal.SIGKILL)
     os.kill(children(find_child(site, "gunicorn"))[0], signal.SIGKILL)
-    assert eventually(lambda: "run_worker` ended" in "".join(records(site)[before:]))
-    assert eventually(lambda: "SIGKILL" in "".join(records(site)[before:]))
+    wait_until(lambda: "run_worker` ended" in "".join(records(site)[before:]))
+    wait_until(lambda: "SIGKILL" in "".join(records(site)[before:]))
     for line in records(site)[before:]:
         assert LINE.fullmatch(line) if not is_json(site) else read(line)
 

@@ -14,13 +14,14 @@ from pathlib import Path
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from tests.config.server.test_make_serve import children, eventually, find_child
+from tests.config.server.test_make_serve import children, find_child
 from tests.servers.client import HttpCaller
 from tests.servers.keys import make_key
 from tests.servers.product import ROOT, Product, product
 from tests.servers.programs import run_program
 from tests.servers.redis import free_port, wait_for_port
 from tests.servers.web_workers import stop_web_workers
+from tests.support.waiting import wait_until
 
 pytestmark = [pytest.mark.process, pytest.mark.proof]
 
@@ -56,8 +57,8 @@ def scrape(port: int) -> dict[tuple[str, ...], float]:
     }
 
 
-def wait_for_metrics(port: int, condition: Callable[[dict[tuple[str, ...], float]], bool]) -> bool:
-    return eventually(lambda: condition(scrape(port)))
+def wait_for_metrics(port: int, condition: Callable[[dict[tuple[str, ...], float]], bool]) -> None:
+    wait_until(lambda: condition(scrape(port)))
 
 
 def validation_count(metrics: dict[tuple[str, ...], float]) -> float:
@@ -83,7 +84,7 @@ def test_requests_of_two_workers_are_counted_exactly(site: Product, port: int) -
     send_requests(site, secret)
     duration_count = ("http_request_duration_seconds_count", "api")
     expected_count = before.get(duration_count, 0) + 253
-    assert wait_for_metrics(
+    wait_for_metrics(
         port,
         lambda metrics: (
             # Each worker flushes on its own: the last request's worker may be the later one.
@@ -118,13 +119,13 @@ def test_counts_of_a_killed_worker_stay(site: Product, port: int) -> None:
     for _ in range(10):
         caller.validate("jane@shop.example")
     caller.close()
-    assert wait_for_metrics(port, lambda metrics: validation_count(metrics) == before + 10)
+    wait_for_metrics(port, lambda metrics: validation_count(metrics) == before + 10)
     web = find_child(site, "gunicorn")
     killed = children(web)
     for worker in killed:
         os.kill(worker, signal.SIGKILL)
-    assert eventually(lambda: len(set(children(web)) - set(killed)) == 2)
-    assert wait_for_metrics(port, lambda metrics: metrics.get(("processes", "web")) == 2)
+    wait_until(lambda: len(set(children(web)) - set(killed)) == 2)
+    wait_for_metrics(port, lambda metrics: metrics.get(("processes", "web")) == 2)
     assert validation_count(scrape(port)) == before + 10
     live = (site.folder / "metrics").glob("gauge_live*.db")
     assert not {int(path.stem.rpartition("_")[2]) for path in live} & set(killed)
@@ -139,7 +140,7 @@ def test_restart_of_the_web_workers_loses_no_counts(site: Product, port: int) ->
     # The workers stop before their next regular flush.
     stop_web_workers(site)
     caller.close()
-    assert wait_for_metrics(port, lambda metrics: validation_count(metrics) == before + 10)
+    wait_for_metrics(port, lambda metrics: validation_count(metrics) == before + 10)
 
 
 def test_metrics_identify_no_one(site: Product, port: int) -> None:
@@ -155,7 +156,7 @@ def test_metrics_identify_no_one(site: Product, port: int) -> None:
     caller.validate("joe@people.example")
     caller.call(f"X{secret[9:25]}", "/v1/me")
     caller.close()
-    assert wait_for_metrics(port, lambda metrics: any("other" in labels for labels in metrics))
+    wait_for_metrics(port, lambda metrics: any("other" in labels for labels in metrics))
     text = fetch(port)
     for private in (secret[9:20], "joe", "people.example", "127.0.0.1"):
         assert private not in text
@@ -207,7 +208,7 @@ def test_command_serves_the_same_counts_where_no_background_worker_runs(
         wait_for_port(other)
         web = ("processes", "web")
         # An earlier test may have ended a worker.
-        assert eventually(lambda: scrape(other).get(web) == scrape(port).get(web) == 2)
+        wait_until(lambda: scrape(other).get(web) == scrape(port).get(web) == 2)
         process.terminate()
         assert process.wait(timeout=20) == 0
     assert (tmp_path / "log").read_text() == ""
