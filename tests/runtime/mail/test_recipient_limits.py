@@ -142,6 +142,7 @@ LIMITED = {
 NOT_LIMITED = {
     # About an action of the recipient while signed in, or through a link from an email.
     *("email_changed", "email_confirm", "email_deleted"),
+    *("account_connected", "account_disconnected"),
     *("password_changed", "password_reset", "password_set", "second_factor_removed"),
     *("totp_activated", "totp_deactivated", "webauthn_added", "webauthn_removed"),
     "recovery_codes_generated",

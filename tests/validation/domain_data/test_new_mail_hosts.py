@@ -82,7 +82,7 @@ def test_staff_see_a_mail_host_of_20_new_domains_and_decide(
     assert is_disposable(burners[0])
     fake_dns.add_mail_domain("burner-of-tomorrow.com", host="mx2.mx-burner.net")
     assert is_disposable("burner-of-tomorrow.com")
-    assert "No mail host waits" in panel_text(front_page(browser), "New mail hosts")
+    assert "New mail hosts</h2>" not in front_page(browser)
     assert AuditEntry.objects.latest("pk").target == "mx-burner.net: Disposable"
     decide(browser, "mx-burner.net", "decide_legitimate")
     assert not is_disposable(burners[0])
