@@ -63,9 +63,9 @@ class NewMailHostAdmin(ReadOnlyAdmin):
 
 
 @require_staff_permissions("validation.view_newmailhost")
-def mail_hosts_panel() -> Panel:
+def mail_hosts_panel() -> Panel | None:
     if not settings.FIND_MAIL_HOSTS:
-        return Panel("New mail hosts", "FIND_MAIL_HOSTS is off.")
+        return None
     return Panel(
         "New mail hosts",
         "No mail host waits for a decision.",

@@ -88,9 +88,9 @@ class UnprobedDomainAdmin(admin.ModelAdmin[UnprobedDomain]):
 
 
 @require_staff_permissions("validation.view_mailhostpace")
-def mailbox_checks_panel() -> Panel:
+def mailbox_checks_panel() -> Panel | None:
     if not settings.PROBE_MAILBOX_CHECKS:
-        return Panel("Mailbox checks", "Mailbox checks are off.")
+        return None
     waiting = Probe.objects.waiting().count()
     cooling = MailHostPace.objects.filter(cooling_until__gt=timezone.now())
     return Panel(
