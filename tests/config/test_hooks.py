@@ -72,9 +72,8 @@ def outer_parameters(function: Callable[..., Any]) -> list[str]:
 
 def accepts(expected: object, actual: object) -> bool:
     """Return whether a function that returns `actual` may be used where `expected` is."""
-    if get_origin(expected) in (Union, UnionType):
-        return actual in get_args(expected)
-    return actual == expected
+    is_union = get_origin(expected) in (Union, UnionType)
+    return actual == expected or (is_union and actual in get_args(expected))
 
 
 def test_every_hook_is_in_the_table() -> None:
