@@ -23,6 +23,8 @@
   let isPending = false;
   let opensFirst = false;
   let active = null;
+  // The URL that the reader has moved to since the last input.
+  let chosen = null;
 
   const activate = (option) => {
     active?.setAttribute("aria-selected", "false");
@@ -69,7 +71,7 @@
       option.id = `palette-option-${number}`;
     }
     list.scrollTop = 0;
-    activate(options[0] ?? null);
+    activate([...options].find((option) => option.getAttribute("href") === chosen) ?? options[0] ?? null);
     status.textContent = options.length === 1 ? "1 result" : `${options.length} results`;
   };
 
@@ -101,6 +103,7 @@
     clearTimeout(timer);
     isPending = true;
     opensFirst = false;
+    chosen = null;
     timer = setTimeout(find, PAUSE_MS);
   };
 
@@ -108,6 +111,7 @@
     const options = [...list.querySelectorAll("[role=option]")];
     const next = (options.indexOf(active) + step + options.length) % options.length;
     activate(options[next] ?? null);
+    chosen = active?.getAttribute("href") ?? null;
   };
 
   // Enter opens what the text finds, although the results may not have arrived yet.
