@@ -42,7 +42,7 @@ class ReplicaRouter:
 
     @classmethod
     def check(cls) -> bool:
-        """Look again after CHECK_SECONDS. Other greenlets use the last state meanwhile."""
+        """Check again after CHECK_SECONDS. Until that ends, other greenlets use the last state."""
         if time.monotonic() > cls.next_check:
             cls.next_check = time.monotonic() + CHECK_SECONDS
             with connections["replica"].cursor() as cursor:

@@ -22,7 +22,7 @@ class _Reader:
         """Return the same object until the domains change, which the engine checks by identity."""
         if time.monotonic() - self._read_at < MAX_AGE_SECONDS:
             return self._domains
-        # Before the query, so that others use the cached domains meanwhile.
+        # Before the query, so that others use the cached domains until it ends.
         self._read_at = time.monotonic()
         try:
             domains = ListedDomain.objects.as_staff_domains()
