@@ -21,13 +21,16 @@ class LookupSlots:
         self._all = threading.Semaphore(max_lookups)
         # An owner's slots exist while a lookup refers to them.
         self._by_owner: WeakValueDictionary[str, threading.Semaphore] = WeakValueDictionary()
+        self._lock = threading.Lock()
         self.waiting = self.active = 0
 
     @contextmanager
     def acquire(self, owner: str, seconds: float) -> Iterator[bool]:
         """Yield False if no slot became free in time."""
         ends_at = time.monotonic() + seconds
-        owner_slots = self._by_owner.setdefault(owner, threading.Semaphore(self._max_per_owner))
+        # Two threads would each make an owner's slots: setdefault() isn't atomic here.
+        with self._lock:
+            owner_slots = self._by_owner.setdefault(owner, threading.Semaphore(self._max_per_owner))
         has_owner_slot = is_acquired = False
         try:
             self.waiting += 1
