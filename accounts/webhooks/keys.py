@@ -5,7 +5,6 @@ import secrets
 from base64 import b64decode, b64encode
 from contextlib import suppress
 from datetime import datetime
-from typing import NamedTuple
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from django.db import transaction
@@ -18,23 +17,13 @@ SECRET_PREFIX, PRIVATE_PREFIX, PUBLIC_PREFIX = "whsec_", "whsk_", "whpk_"
 _ENCRYPTED_FIELDS = ("secret", "private_key", "old_secret", "old_private_key")
 
 
-class EndpointKeys(NamedTuple):
-    # whsec_…, which its owner sees once.
-    secret: str
-    # whsk_…, which never leaves the server.
-    private_key: str
-
-
-def generate_keys() -> EndpointKeys:
-    return EndpointKeys(
-        SECRET_PREFIX + b64encode(secrets.token_bytes(32)).decode(),
-        PRIVATE_PREFIX + b64encode(Ed25519PrivateKey.generate().private_bytes_raw()).decode(),
-    )
-
-
-def store_keys(endpoint: WebhookEndpoint, keys: EndpointKeys) -> None:
-    """Set the endpoint's keys, encrypted, without saving it."""
-    endpoint.secret, endpoint.private_key = map(encrypt, keys)
+def set_new_keys(endpoint: WebhookEndpoint) -> str:
+    """Set keys without saving the endpoint. Return the secret, which its owner sees once."""
+    secret = SECRET_PREFIX + b64encode(secrets.token_bytes(32)).decode()
+    private_key = b64encode(Ed25519PrivateKey.generate().private_bytes_raw()).decode()
+    endpoint.secret = encrypt(secret)
+    endpoint.private_key = encrypt(PRIVATE_PREFIX + private_key)
+    return secret
 
 
 def retire_keys(endpoint: WebhookEndpoint, old_until: datetime | None) -> None:

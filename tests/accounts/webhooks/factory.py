@@ -3,12 +3,12 @@
 from accounts.events import record_event
 from accounts.events.declared import WEBHOOK_TEST
 from accounts.models import Account, WebhookEndpoint
-from accounts.webhooks.keys import generate_keys, store_keys
+from accounts.webhooks.keys import set_new_keys
 
 
 def make_endpoint(account: Account, url: str, **fields: object) -> WebhookEndpoint:
     endpoint = WebhookEndpoint(account=account, url=url, **fields)
-    store_keys(endpoint, generate_keys())
+    set_new_keys(endpoint)
     endpoint.save()
     return endpoint
 

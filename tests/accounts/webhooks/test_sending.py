@@ -13,7 +13,7 @@ from pytest_django import Settings
 from standardwebhooks import Webhook
 
 from accounts.models import Delivery, DeliveryAttempt, Event, WebhookEndpoint
-from accounts.webhooks.keys import generate_keys, store_keys
+from accounts.webhooks.keys import set_new_keys
 from accounts.webhooks.sending import ERRORS, _tls_context, send
 from runtime.encryption import decrypt
 from tests.servers.connect_proxy import connect_proxy
@@ -32,7 +32,7 @@ def _private_addresses(settings: Settings) -> None:
 
 def make_delivery(url: str) -> Delivery:
     endpoint = WebhookEndpoint(url=url)
-    store_keys(endpoint, generate_keys())
+    set_new_keys(endpoint)
     return Delivery(event=Event(public_id="evt_1", body=BODY), endpoint=endpoint)
 
 
