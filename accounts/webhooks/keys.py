@@ -3,7 +3,6 @@
 import hmac
 import secrets
 from base64 import b64decode, b64encode
-from contextlib import suppress
 from datetime import datetime
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -11,7 +10,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from accounts.models import WebhookEndpoint
-from runtime.encryption import DecryptionFailed, decrypt, encrypt, is_encrypted
+from runtime.encryption import decrypt, encrypt, reencrypt
 
 SECRET_PREFIX, PRIVATE_PREFIX, PUBLIC_PREFIX = "whsec_", "whsk_", "whpk_"
 _ENCRYPTED_FIELDS = ("secret", "private_key", "old_secret", "old_private_key")
@@ -65,13 +64,6 @@ def reencrypt_keys() -> None:
     expired.update(old_until=None, old_secret="", old_private_key="")
     for pk in WebhookEndpoint.objects.values_list("pk", flat=True):
         with transaction.atomic():
-            endpoint = WebhookEndpoint.objects.select_for_update().filter(pk=pk).first()
-            outdated = [
-                name
-                for name in _ENCRYPTED_FIELDS
-                if (text := getattr(endpoint, name, "")) and not is_encrypted(text)
-            ]
-            # Without the old SECRET_KEY, the owner has to rotate the keys.
-            with suppress(DecryptionFailed):
-                changes = {name: encrypt(decrypt(getattr(endpoint, name))) for name in outdated}
-                WebhookEndpoint.objects.filter(pk=pk).update(**changes)
+            endpoint = WebhookEndpoint.objects.filter(pk=pk)
+            for stored in endpoint.select_for_update().values(*_ENCRYPTED_FIELDS):
+                endpoint.update(**reencrypt(stored))
