@@ -85,7 +85,7 @@ def edit_automatic_top_up(request: AccountRequest) -> HttpResponse:
     if form.is_valid():
         try:
             services.switch_on(
-                account=account, limits=form.limits(), actor=request.user, ip=request.ip
+                account=account, actor=request.user, ip=request.ip, **form.cleaned_data
             )
         except services.SettingsRefused as error:
             messages.error(request, str(error))
