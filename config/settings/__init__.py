@@ -4,6 +4,7 @@ import os
 import sys
 import tomllib
 from datetime import date
+from decimal import Decimal
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -291,7 +292,7 @@ if PROBE_MAILBOX_CHECKS and not PROBE_DOMAIN:
 # --- Billing --------------------------------------------------------------------------------------
 
 CURRENCY = currency(env)
-TAX_RATE = env.number("TAX_RATE", 0, minimum=0, maximum=1)
+TAX_RATE = Decimal(str(env.number("TAX_RATE", 0, minimum=0, maximum=1)))
 SELLER_COUNTRY = seller_country(env)
 SELLER_NAME = env.text("SELLER_NAME", "Example Validation Ltd")
 SELLER_ADDRESS = env.text("SELLER_ADDRESS", "1 Example Street, Exampleton")

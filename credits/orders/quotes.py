@@ -125,7 +125,7 @@ def price_with_tax(account: Account, plan: Plan) -> int:
 
 def _tax(buyer: Buyer) -> Tax:
     vat_id = buyer.tax_id if has_vat_ids(buyer.country) else ""
-    return tax_for(settings.SELLER_COUNTRY, buyer.country, vat_id, _usual_rate())
+    return tax_for(settings.SELLER_COUNTRY, buyer.country, vat_id, settings.TAX_RATE)
 
 
 def _renewal_tax(account: Account, plan: Plan, paid_cents: int | None) -> Tax:
@@ -137,10 +137,6 @@ def _renewal_tax(account: Account, plan: Plan, paid_cents: int | None) -> Tax:
     if last is None or last.total_cents != paid_cents:
         return tax
     return Tax(last.tax_rate, last.tax_reason)
-
-
-def _usual_rate() -> Decimal:
-    return Decimal(str(settings.TAX_RATE))
 
 
 def _quote(
@@ -155,7 +151,7 @@ def _quote(
         requests_per_minute=item.requests_per_minute,
         amount=with_tax(offer.net_cents, tax.rate),
         tax=tax,
-        usual_rate=_usual_rate(),
+        usual_rate=settings.TAX_RATE,
         currency=settings.CURRENCY,
         method=OrderMethod.STRIPE if settings.STRIPE_SECRET_KEY else OrderMethod.INVOICE,
         period=offer.period,

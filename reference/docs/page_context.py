@@ -1,7 +1,6 @@
 """Fill in the Markdown of docs pages with facts from the code."""
 
 import json
-from decimal import Decimal
 from typing import Any, NamedTuple
 
 from django.conf import settings
@@ -138,7 +137,7 @@ def _facts() -> dict[str, object]:
         "result_hours": settings.RESULT_RETENTION_HOURS,
         "anonymous_limit": settings.ANONYMOUS_REQUESTS_PER_MINUTE,
         "free_accounts_per_domain": settings.SIGN_UP_CREDITS_PER_DOMAIN,
-        "tax_note": describe_tax(Decimal(str(settings.TAX_RATE))),
+        "tax_note": describe_tax(settings.TAX_RATE),
         "request_head": "GET /v1/me HTTP/1.1\nAuthorization: Bearer svc_live_…",
         "graces": get_text_list([label.removeprefix("For ") for label in GRACE_LABELS[1:]]),
         "lifetimes": get_text_list([label.lower() for label in LIFETIMES.values()]),

@@ -3,6 +3,7 @@
 import itertools
 import re
 from datetime import timedelta
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
@@ -238,7 +239,7 @@ def test_tax_line_names_its_reason(
 ) -> None:
     untaxed = place_order(quote=quote(account, plans["growth"], SHOP), buyer=SHOP, actor=owner)
     assert describe_invoice(untaxed).sums == ()
-    settings.TAX_RATE, settings.SELLER_COUNTRY = "0.19", "DE"
+    settings.TAX_RATE, settings.SELLER_COUNTRY = Decimal("0.19"), "DE"
     order = place_order(quote=quote(account, plans["starter"], SHOP), buyer=SHOP, actor=owner)
     assert describe_invoice(order).sums == (
         ("Subtotal", "$15.00"),

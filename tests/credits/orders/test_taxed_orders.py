@@ -1,6 +1,7 @@
 """Orders of buyers in several countries: quotes, the form, renewals, and card payments."""
 
 import re
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -26,7 +27,7 @@ AMERICAN = Buyer("Shop Inc", country="US")
 
 @pytest.fixture(autouse=True)
 def german_seller(settings: Settings) -> None:
-    settings.TAX_RATE, settings.SELLER_COUNTRY = "0.19", "DE"
+    settings.TAX_RATE, settings.SELLER_COUNTRY = Decimal("0.19"), "DE"
 
 
 def terms_of(order: Order) -> tuple[int, int, str]:

@@ -1,6 +1,7 @@
 """The docs pages: navigation, size, safety, and agreement with the code."""
 
 import re
+from decimal import Decimal
 from functools import cache
 from html import unescape
 from pathlib import Path
@@ -146,7 +147,7 @@ def test_sandbox_page_lists_every_word_with_its_result(caller: ApiClient) -> Non
 
 
 def test_prices_match_what_staff_and_operators_set(settings: Settings) -> None:
-    settings.TAX_RATE = 0.081
+    settings.TAX_RATE = Decimal("0.081")
     Plan.objects.filter(code="starter").update(price_cents=12_345)
     Pack.objects.filter(credits=1_000).update(is_offered=False, requests_per_minute=4_567)
     page = page_text_by_name("show-credits")
