@@ -1,5 +1,6 @@
 from collections.abc import Mapping
 from dataclasses import asdict
+from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
@@ -112,15 +113,9 @@ class ThresholdForm(forms.Form):
         widget=forms.NumberInput({"inputmode": "numeric"}),
     )
 
-    def __init__(
-        self,
-        plan_default: int,
-        data: Mapping[str, object] | None = None,
-        initial: Mapping[str, object] | None = None,
-    ) -> None:
-        super().__init__(data, initial=dict(initial or {}))
-        field = self.fields["threshold"]
-        field.help_text = (
+    def __init__(self, plan_default: int, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["threshold"].help_text = (
             f"Credits. Leave empty for your plan's default ({plan_default:,}). We email owners and "
             "billing members."
         )
