@@ -61,7 +61,7 @@ def test_offer_depends_on_what_is_paid_for(
 ) -> None:
     offer = offer_plan(
         plan,
-        coverage=Coverage.from_months(months),
+        coverage=Coverage(months),
         status=status,
         started_on=NOVEMBER,
         day=date(2026, 12, 1),
@@ -82,7 +82,7 @@ def test_current_or_lower_plan_is_not_offered(plan: Plan, status: PlanStatus, re
     with pytest.raises(OrderRefused, match=reason):
         offer_plan(
             plan,
-            coverage=Coverage.from_months([FIRST]),
+            coverage=Coverage([FIRST]),
             status=status,
             started_on=NOVEMBER,
             day=date(2026, 12, 1),
@@ -135,7 +135,7 @@ def test_plan_on_a_day_is_the_highest_that_is_paid_for(
     months: list[PaidMonth], day: str, plan: Plan | None, covered_until: date | None
 ) -> None:
     status = plan_status(
-        Coverage.from_months(months),
+        Coverage(months),
         next_plan=FREE,
         day=date.fromisoformat(day),
         notified_on=date.min,
@@ -160,7 +160,7 @@ def test_unpaid_plan_continues_for_a_grace_period_of_a_week(
     next_plan: Plan, days_after: int, notified_after: int, plan: Plan | None
 ) -> None:
     status = plan_status(
-        Coverage.from_months([FIRST]),
+        Coverage([FIRST]),
         next_plan=next_plan,
         day=DECEMBER + timedelta(days_after),
         notified_on=DECEMBER + timedelta(notified_after),
@@ -169,6 +169,6 @@ def test_unpaid_plan_continues_for_a_grace_period_of_a_week(
 
 
 def test_next_change_is_the_next_paid_plan() -> None:
-    coverage = Coverage.from_months([FIRST, UPGRADE, SECOND])
+    coverage = Coverage([FIRST, UPGRADE, SECOND])
     assert coverage.next_change(date(2026, 12, 1)) == (DECEMBER, STARTER)
     assert coverage.next_change(date(2026, 12, 26)) is None
