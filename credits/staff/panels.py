@@ -81,7 +81,7 @@ def unpaid_orders_panel() -> Panel:
                 Cell(f"{date_format(order.due_on)}, overdue", tone="bad")
                 if order.is_overdue
                 else Cell(order.due_on),
-                Cell(format_money(order.total_cents, order.currency), is_amount=True),
+                Cell(order.money(order.total_cents), is_amount=True),
             ]
             for order in pending[:MAX_ROWS]
         ],
