@@ -9,8 +9,7 @@ from accounts.forms import OneTimeForm, WholeNumberField
 from credits.countries import COUNTRIES
 from credits.models import CARD_CONSENT, SavedCard
 from credits.models.catalog import MAX_CREDITS
-from credits.orders.buyers import Buyer
-from credits.orders.quotes import Quote, QuoteChanged, quote
+from credits.orders.quotes import Buyer, Quote, QuoteChanged, quote
 from credits.orders.tax import InvalidVatId, has_vat_ids, parse_vat_id
 from credits.plans.offers import OrderRefused
 from runtime.unicode import validate_line

@@ -8,11 +8,18 @@ from django.utils import timezone
 from accounts.models import Account
 from credits.models import Order, OrderKind, OrderMethod, OrderState, Pack, Plan, Subscription
 from credits.money import TaxedPrice, with_tax, without_tax
-from credits.orders.buyers import Buyer, last_buyer
 from credits.orders.tax import Tax, has_vat_ids, tax_for
 from credits.plans.offers import OrderOffer, OrderRefused, offer_plan, offer_renewal
 from credits.plans.periods import Period
 from credits.plans.subscriptions import current_status, load_coverage
+
+
+@dataclass(frozen=True)
+class Buyer:
+    name: str
+    address: str = ""
+    tax_id: str = ""
+    country: str = ""
 
 
 @dataclass(frozen=True)
@@ -60,6 +67,13 @@ class QuoteChanged(OrderRefused):
             "The terms have changed since you opened this page, so your order wasn't placed. "
             "Review them, then order again."
         )
+
+
+def last_buyer(account: Account) -> Buyer:
+    order = account.orders.exclude(kind=OrderKind.GIFT).first()
+    if order is None:
+        return Buyer(account.name)
+    return Buyer(order.buyer_name, order.buyer_address, order.buyer_tax_id, order.buyer_country)
 
 
 def quote(account: Account, item: Pack | Plan, buyer: Buyer | None = None) -> Quote:

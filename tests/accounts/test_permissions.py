@@ -17,9 +17,8 @@ from accounts.roles import ROLES_BY_PERMISSION, Role, TeamPermission
 from apikeys.models import ApiKey
 from apikeys.services import create_key
 from credits.models import Pack
-from credits.orders.buyers import Buyer
 from credits.orders.placement import place_order
-from credits.orders.quotes import quote
+from credits.orders.quotes import Buyer, quote
 from runtime.dates import to_microseconds
 from tests.accounts.webhooks.deliveries import URL, make_delivery
 from tests.accounts.webhooks.factory import make_endpoint

@@ -23,10 +23,9 @@ from credits.invoices.drawing import draw
 from credits.models import InvoiceFile, Order, Pack, Plan
 from credits.models.invoice_files import RETRY_AFTER
 from credits.models.refunds import MAX_LISTED
-from credits.orders.buyers import Buyer
 from credits.orders.fulfillment import fulfill_order
 from credits.orders.placement import cancel_order, place_order
-from credits.orders.quotes import quote
+from credits.orders.quotes import Buyer, quote
 from credits.orders.refunds import refund_order
 from credits.presenters.invoice import describe_invoice
 from runtime.mail.outbox import send_due

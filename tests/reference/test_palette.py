@@ -7,9 +7,8 @@ from accounts.models import Account, User
 from accounts.roles import Role
 from apikeys.models import ApiKey
 from credits.models import Pack
-from credits.orders.buyers import Buyer
 from credits.orders.placement import place_order
-from credits.orders.quotes import quote
+from credits.orders.quotes import Buyer, quote
 from reference.palette import find_entries
 from tests.conftest import make_member, signed_in
 from tests.support.api_client import ApiClient

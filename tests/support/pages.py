@@ -28,9 +28,8 @@ from apikeys.actor import Actor
 from apikeys.rest.paths import is_api_path
 from apikeys.services import create_key
 from credits.models import Pack
-from credits.orders.buyers import Buyer
 from credits.orders.placement import place_order
-from credits.orders.quotes import quote
+from credits.orders.quotes import Buyer, quote
 from credits.wallet.holds import hold_credits
 from lists.models import AddressList
 from lists.processing.running import work_once

@@ -8,9 +8,8 @@ from pytest_django import Settings
 
 from accounts.models import Account, User
 from credits.models import Order, Pack, Plan
-from credits.orders.buyers import Buyer
 from credits.orders.placement import place_order
-from credits.orders.quotes import Quote, QuoteChanged, quote
+from credits.orders.quotes import Buyer, Quote, QuoteChanged, quote
 from credits.plans.offers import OrderRefused
 
 pytestmark = pytest.mark.django_db

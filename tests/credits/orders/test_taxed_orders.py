@@ -10,10 +10,16 @@ from pytest_django import Settings
 
 from accounts.models import Account, User
 from credits.models import Order, Pack, Plan
-from credits.orders.buyers import Buyer, last_buyer
 from credits.orders.fulfillment import fulfill_order
 from credits.orders.placement import place_order, place_renewal
-from credits.orders.quotes import QuoteChanged, price_with_tax, quote, quote_renewal
+from credits.orders.quotes import (
+    Buyer,
+    QuoteChanged,
+    last_buyer,
+    price_with_tax,
+    quote,
+    quote_renewal,
+)
 from credits.plans import subscriptions
 from credits.plans.periods import Period, month_starting
 from tests.credits.customers import order_form, subscribe

@@ -12,7 +12,7 @@ from stripe import HTTPClient
 from accounts.models import Account, User
 from credits.models import Order, Pack, Plan, Subscription
 from credits.orders import placement, quotes
-from credits.orders.buyers import Buyer
+from credits.orders.quotes import Buyer
 from credits.payments.stripe import Stripe
 from tests.servers.stripe import SECRET_KEY, WEBHOOK_SECRET, FakeStripe, fake_stripe, sign
 

@@ -22,8 +22,8 @@ from apikeys.services import create_key
 from credits import services
 from credits.models import Hold, LedgerEntry, Order, Pack, Plan, UseHour, Wallet
 from credits.orders import fulfillment, placement, quotes, refunds
-from credits.orders.buyers import Buyer
 from credits.orders.daily_jobs import renew_subscriptions
+from credits.orders.quotes import Buyer
 from credits.plans import changes, offers
 from credits.wallet import holds
 from credits.wallet.books import find_discrepancies
