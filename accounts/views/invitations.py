@@ -16,6 +16,7 @@ from accounts.models import Invitation
 from accounts.presenters.team import invitation_requirement
 from accounts.request import AccountRequest
 from accounts.roles import ROLE_DESCRIPTIONS, Role
+from runtime.http.refusals import show_refusal
 
 
 @login_not_required
@@ -43,12 +44,9 @@ def accept_invitation(request: AccountRequest, token: str) -> HttpResponse:
 
 
 def _accept(request: AccountRequest, invitation: Invitation) -> HttpResponse:
-    try:
+    with show_refusal(request, team.TeamError):
         membership = team.accept_invitation(invitation=invitation, user=request.user, ip=request.ip)
-    except team.TeamError as error:
-        messages.error(request, str(error))
-        return redirect("validation:show-overview")
-    request.session.pop(INVITATION_SESSION_KEY, None)
-    request.session[CURRENT_ACCOUNT_SESSION_KEY] = membership.account.public_id
-    messages.success(request, f"You joined {membership.account.name}.")
+        request.session.pop(INVITATION_SESSION_KEY, None)
+        request.session[CURRENT_ACCOUNT_SESSION_KEY] = membership.account.public_id
+        messages.success(request, f"You joined {membership.account.name}.")
     return redirect("validation:show-overview")
