@@ -4,6 +4,7 @@ from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 
 import pytest
+from django.db import transaction
 from django.utils import timezone
 
 from accounts.models import (
@@ -175,6 +176,19 @@ def test_attempt_that_ends_after_its_endpoint_was_disabled_is_recorded(delivery:
     assert AuditEntry.objects.filter(action="webhook.disabled").count() == 1
     store(other, 200)
     assert other.state == "delivered"
+
+
+def test_attempt_stored_again_after_a_rollback_takes_another_id(delivery: Delivery) -> None:
+    attempt = make_attempt(delivery, 500, "status")
+    with pytest.raises(ZeroDivisionError), transaction.atomic():
+        store_outcome(attempt, was_failing=False)
+        raise ZeroDivisionError
+    other = make_attempt(delivery, 503, "status")
+    other.pk = attempt.pk
+    other.save(force_insert=True)
+    store_outcome(attempt, was_failing=False)
+    statuses = delivery.delivery_attempts.values_list("status", flat=True)
+    assert sorted(statuses) == [500, 503]
 
 
 @pytest.mark.parametrize("status", [200, 500])
