@@ -5,7 +5,7 @@ Views that hash passwords have no transaction: hashing is slow, and would block 
 
 from collections.abc import Callable
 from functools import wraps
-from typing import cast
+from typing import Any, cast
 
 from allauth.account.decorators import reauthentication_required
 from django.db import transaction
@@ -48,7 +48,7 @@ def remember_after_reset(view: View) -> View:
 
 _proof, _proof_without_codes = factor_required(), factor_required(recovery_codes=False)
 # The last decorator of a page runs first. Pages that show recovery codes accept none as proof.
-DECORATORS: dict[str, tuple[Callable[[View], View], ...]] = {
+DECORATORS: dict[str, tuple[Callable[[Any], Any], ...]] = {
     "account_login": (allow_providers,),
     "account_signup": (allow_providers,),
     "account_reset_password_from_key": (remember_after_reset,),

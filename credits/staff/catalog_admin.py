@@ -14,7 +14,7 @@ from credits.models import Pack, Plan
 from credits.plans import changes
 from credits.presenters.prices import format_price
 
-Item = TypeVar("Item", Plan, Pack)
+Item = TypeVar("Item", bound=Plan | Pack)
 
 
 class PriceField(DecimalField):

@@ -188,7 +188,7 @@ def test_attempt_stored_again_after_a_rollback_takes_another_id(delivery: Delive
     other.save(force_insert=True)
     store_outcome(attempt, was_failing=False)
     statuses = delivery.delivery_attempts.values_list("status", flat=True)
-    assert sorted(statuses) == [500, 503]
+    assert set(statuses) == {500, 503}
 
 
 @pytest.mark.parametrize("status", [200, 500])
