@@ -1,6 +1,5 @@
 """Sending feedback shares the full address with staff."""
 
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
@@ -33,13 +32,6 @@ feedback_sent = Counter(
 )
 
 
-@dataclass(frozen=True)
-class Claim:
-    expected: Feedback.Expected
-    comment: str = ""
-    bounce: str = ""
-
-
 def find_reportable_result(account: Account, result_id: str) -> dict[str, Any] | None:
     created_at = result_created_at(result_id) if is_result_id(result_id) else None
     if created_at is None or created_at <= timezone.now() - MAX_RESULT_AGE:
@@ -48,7 +40,14 @@ def find_reportable_result(account: Account, result_id: str) -> dict[str, Any] |
 
 
 @transaction.atomic
-def send_feedback(*, sender: Actor, result: dict[str, Any], claim: Claim) -> Feedback:
+def send_feedback(
+    *,
+    sender: Actor,
+    result: dict[str, Any],
+    expected: str,
+    comment: str | None = None,
+    bounce: str | None = None,
+) -> Feedback:
     """Store feedback, in place of earlier feedback on the result."""
     if result["sandbox"]:
         return Feedback(public_id=feedback_id())
@@ -59,7 +58,7 @@ def send_feedback(*, sender: Actor, result: dict[str, Any], claim: Claim) -> Fee
         _check_day(account)
     user = sender.user or (sender.key and sender.key.created_by)
     document = orjson.dumps(result).decode()
-    text = FeedbackText(result["email"], claim.comment, claim.bounce, document)
+    text = FeedbackText(result["email"], comment or "", bounce or "", document)
     feedback, _ = Feedback.objects.update_or_create(
         account=account,
         result_id=result["id"],
@@ -70,7 +69,7 @@ def send_feedback(*, sender: Actor, result: dict[str, Any], claim: Claim) -> Fee
             "domain": result["ascii_domain"] or "",
             "verdict": result["verdict"],
             "reason": result["reason"],
-            "expected": claim.expected,
+            "expected": expected,
             "address_hash": address_hash(result["email"]),
             "packed": Feedback.pack(text),
             "state": Feedback.State.OPEN,
