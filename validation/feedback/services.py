@@ -11,14 +11,13 @@ from accounts import audit
 from accounts.events import record_event
 from accounts.models import Account, User
 from apikeys.actor import Actor
-from apikeys.errors import daily_limit_exceeded
 from runtime.metrics.client import Counter
 from validation.addresses import address_hash, mask_address
 from validation.event_types import FEEDBACK_ANSWERED
 from validation.feedback import emails
 from validation.ids import is_result_id, result_created_at
 from validation.models import Feedback, FeedbackText
-from validation.models.feedback import FEEDBACK_WINDOW, feedback_id
+from validation.models.feedback import feedback_id
 from validation.results import stored_results
 
 FEEDBACK_PER_DAY = 100
@@ -55,7 +54,8 @@ def send_feedback(
     account = Account.objects.select_for_update(no_key=True).get(pk=sender.account.pk)
     earlier = Feedback.objects.filter(account=account, result_id=result["id"])
     if not earlier.exists():
-        _check_day(account)
+        others = Feedback.objects.filter(account=account)
+        others.require_room(FEEDBACK_PER_DAY, f"send feedback on {FEEDBACK_PER_DAY} results")
     user = sender.user or (sender.key and sender.key.created_by)
     document = orjson.dumps(result).decode()
     text = FeedbackText(result["email"], comment or "", bounce or "", document)
@@ -104,14 +104,3 @@ def answer_feedback(*, feedback: Feedback, answer: str, actor: User, ip: str | N
         ids = {"id": feedback.public_id, "result": feedback.result_id}
         record_event(feedback.account, FEEDBACK_ANSWERED, {**ids, "expected": feedback.expected})
     return bool(is_answered)
-
-
-def _check_day(account: Account) -> None:
-    recent = Feedback.objects.recent().filter(account=account).order_by("-at")
-    counted = list(recent.values_list("at", flat=True)[:FEEDBACK_PER_DAY])
-    if len(counted) < FEEDBACK_PER_DAY:
-        return
-    ends = counted[-1] + FEEDBACK_WINDOW
-    raise daily_limit_exceeded(
-        f"send feedback on {FEEDBACK_PER_DAY} results", limit=FEEDBACK_PER_DAY, ends=ends
-    )
