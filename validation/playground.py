@@ -21,11 +21,10 @@ from credits.wallet.charges import insufficient_credits
 from engine import Meaning, explain_result
 from runtime.unicode import INVISIBLE
 from validation import services
-from validation.charging.settlement import ValidationResponse
 from validation.models import Check
-from validation.request_log.writer import Caller
 from validation.results.serializers import DEFAULT_TIMEOUT_SECONDS
 from validation.sandbox_errors import raise_sandbox_error
+from validation.validations import Caller, ValidationResponse
 
 
 @dataclass(frozen=True)

@@ -30,10 +30,10 @@ from lists.processing.metrics import addresses_checked, chunks_checked
 from runtime.database.heartbeat import Heartbeat
 from validation.account_domains import matching
 from validation.addresses import address_hash
-from validation.charging.settlement import price_of_result
 from validation.models import Probe, ProbeGroup
 from validation.probes import groups
 from validation.probes.assessment import Assessment, choose_organization
+from validation.validations import price_of_result
 
 CREDITS_DEDUCTED = "credits_deducted"
 _CREDITS_DEDUCTED_MESSAGE = (

@@ -5,9 +5,9 @@ from accounts.request import AccountRequest
 from apikeys.throttling import limits
 from apikeys.throttling.throttles import consume_rest_of_batch, rate_limit_exceeded
 from validation.batches import services
-from validation.charging.settlement import ValidationResponse
 from validation.models import LogEntry
 from validation.playground import PlaygroundCall, PlaygroundResponse, check_price, send
+from validation.validations import ValidationResponse
 
 
 def send_batch(request: AccountRequest, emails: Sequence[str]) -> PlaygroundResponse:

@@ -9,7 +9,7 @@ from base64 import b64decode
 from binascii import b2a_base64
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import orjson
 from django.conf import settings
@@ -25,7 +25,7 @@ from validation.addresses import address_hash
 from validation.ids import BATCH_PREFIX
 from validation.models import LogEntry, StoredResult
 from validation.models.replays import ReplayQuerySet
-from validation.request_log.writer import Caller
+from validation.validations import Validation
 
 # Rare strings first: matches near the end take fewer bits. Line ends are for readers. Another text
 # would lose the stored results.
@@ -38,22 +38,7 @@ _compressor = zlib.compressobj(
 )
 
 
-class StorableValidation(Protocol):
-    id: str
-    caller: Caller
-    idempotency_key: str | None
-
-    held: int
-
-    @property
-    def cost(self) -> int: ...
-
-    @property
-    def json(self) -> bytes:
-        """Return the result without its credits and closing brace."""
-
-
-def inserts_for(validations: Iterable[StorableValidation]) -> list[BulkInsert]:
+def inserts_for(validations: Iterable[Validation]) -> list[BulkInsert]:
     """Return the INSERT to run with the charge, if any.
 
     An account that stores no requests only stores what an Idempotency-Key may return.
@@ -66,17 +51,17 @@ def inserts_for(validations: Iterable[StorableValidation]) -> list[BulkInsert]:
     return [StoredResult.objects.bulk_insert(rows)] if rows else []
 
 
-def insert_pending(validation: StorableValidation) -> BulkInsert:
+def insert_pending(validation: Validation) -> BulkInsert:
     """Store the result of any account: another process finishes it, and the caller reads it."""
     return StoredResult.objects.bulk_insert([_row(validation)])
 
 
-def _row(validation: StorableValidation) -> tuple[str, int, str]:
+def _row(validation: Validation) -> tuple[str, int, str]:
     return validation.id, validation.caller.account.pk, pack(render(validation))
 
 
 def inserts_for_batch(
-    account: Account, batch_id: str, validations: Iterable[StorableValidation]
+    account: Account, batch_id: str, validations: Iterable[Validation]
 ) -> list[BulkInsert]:
     if not stores_results(account):
         return []
@@ -84,7 +69,7 @@ def inserts_for_batch(
     return [StoredResult.objects.bulk_insert([(batch_id, account.pk, packed)])]
 
 
-def render(validation: StorableValidation) -> bytes:
+def render(validation: Validation) -> bytes:
     """Return the result without the balance: with_balance adds it."""
     credits = b'{"charged":%d,"held":%d}' % (validation.cost, validation.held)
     return b'%b,"credits":%b}' % (validation.json, credits)

@@ -8,8 +8,8 @@ from accounts.models import Account
 from apikeys.actor import Actor
 from validation.feedback.services import send_feedback
 from validation.models import Feedback
-from validation.request_log.writer import Caller
 from validation.services import validate
+from validation.validations import Caller
 
 NO_ADDRESS = "no address"
 
