@@ -30,7 +30,7 @@ from runtime.tracing import traced
 from validation.account_domains import matching
 from validation.batches.settlement import Batch, charge_and_record_batch, digest_of
 from validation.charging.settlement import count_validations
-from validation.ids import new_result_ids
+from validation.ids import RESULT_PREFIX, new_ids
 from validation.lookup_limits import AccountLookupLimit
 from validation.models import Check, Probe, ReplayExists, StoredResult
 from validation.probes.assessment import MAX_DURATION, assess
@@ -193,7 +193,8 @@ def _check(caller: Caller, emails: Sequence[str], seconds: float | None = None) 
             known = "check_failed" if word in REFUSALS else word
             found[email] = get_engine().simulate(email, known)
     duration_ms = round((time.perf_counter() - started) * 1000)
-    each_ms, ids, now = duration_ms // len(distinct), new_result_ids(len(distinct)), timezone.now()
+    each_ms, now = duration_ms // len(distinct), timezone.now()
+    ids = new_ids(RESULT_PREFIX, len(distinct))
     validations = [
         Validation(
             *(caller, email, found[email], words[email] is not None, each_ms),
