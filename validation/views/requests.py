@@ -76,7 +76,7 @@ def _requests_page(
     entries: list[LogEntry] = []
     if form.is_valid():
         page = search.log_page(account, form.log_query, before)
-        search.mark_pending(entries := page.entries)
+        entries = search.mark_pending(page.entries)
         is_filtered, never = bool(form.query or before), texts.never_logged(days)
         context |= {
             "page": page,
