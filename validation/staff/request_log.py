@@ -1,20 +1,16 @@
 """Show what staff search in the log, whose millions of rows are never listed."""
 
-from typing import Any
-
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
-from django.core.paginator import Paginator
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import URLPattern, path, reverse
-from django.utils.functional import cached_property
 
 from accounts.date_display import exact_time
 from accounts.staff.links import account_hit
 from accounts.staff.panels import MAX_ROWS, SearchResults, require_staff_permissions
-from accounts.staff.read_only import ReadOnlyAdmin
+from accounts.staff.read_only import BoundedPaginator, ReadOnlyAdmin
 from accounts.staff.request import StaffRequest
 from validation.addresses import address_hash
 from validation.erasure import count_rows, erase_address, parse_and_mask
@@ -24,12 +20,6 @@ from validation.request_log.filters import REQUEST_ID
 
 MAX_SHOWN = 100
 CHANGELIST = "admin:validation_logentry_changelist"
-
-
-class SinglePagePaginator(Paginator[Any]):
-    @cached_property
-    def count(self) -> int:
-        return len(self.object_list[: self.per_page])
 
 
 class LogEntryAdmin(ReadOnlyAdmin):
@@ -43,7 +33,7 @@ class LogEntryAdmin(ReadOnlyAdmin):
     list_per_page = MAX_SHOWN
     ordering = ("-pk",)
     sortable_by = ()
-    paginator = SinglePagePaginator
+    paginator = BoundedPaginator
     search_fields = ("result_id",)
     search_help_text = "Full result ID (val_…) or request ID. Search to see requests."
     exclude = ("address_hash",)
