@@ -32,19 +32,6 @@ class BatchRow:
             notes.append(f"Repeats line {self.repeats}, for free.")
         return " ".join(filter(None, notes))
 
-    @property
-    def score(self) -> str:
-        score = self.result["score"]
-        return "None" if score is None else str(score)
-
-    @property
-    def safe_to_send(self) -> str:
-        return {True: "Yes", False: "No", None: "Not checked"}[self.result["safe_to_send"]]
-
-    @property
-    def sign_up(self) -> str:
-        return "Accept" if self.result["accept_for_signup"] else "Reject"
-
 
 # Each column of the CSV file, and what it means.
 CSV_COLUMNS = {
