@@ -143,7 +143,7 @@ def show_request(request: AccountRequest, request_id: str, moment: int) -> HttpR
         "refusal": REFUSALS.get(entry.refusal),
         "suggestion": suggestion,
         "list_note": account_list_note(unpack_account_list(entry.checks), entry.verdict),
-        "checks": group_checks(unpack_checks(entry.checks, CHECKS)) if entry.verdict else [],
+        "checks": group_checks(unpack_checks(entry.checks, CHECKS)) if entry.verdict else {},
         "mailbox_check": describe_mailbox_check(result["smtp"])
         if result and result["smtp"]
         else [],
