@@ -2,8 +2,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django.template.defaultfilters import pluralize
-
 from engine import Verdict, explain_result
 from runtime.csv_download import Row, csv_data_url, to_cell
 from validation.presenters.domains import account_list_note
@@ -56,11 +54,6 @@ class BatchReport:
     rows: list[BatchRow]
 
     @property
-    def headline(self) -> str:
-        count = len(self.rows)
-        return f"{count} address{pluralize(count, 'es')} validated"
-
-    @property
     def shares(self) -> list[tuple[str, int, float]]:
         counts = {verdict.value: self.document["summary"][verdict.value] for verdict in Verdict}
         total = sum(counts.values())
@@ -74,10 +67,6 @@ class BatchReport:
     @property
     def is_logged(self) -> bool:
         return any(row.url for row in self.rows)
-
-    @property
-    def csv_name(self) -> str:
-        return f"{self.document['id']}.csv"
 
     @property
     def csv_url(self) -> str:
