@@ -1,12 +1,10 @@
 """Show every docs page with one view, and as Markdown with another."""
 
 from django.conf import settings
-from django.contrib.auth.decorators import login_not_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils.feedgenerator import Atom1Feed
-from django.views.decorators.http import require_safe
 
 from reference.docs.changelog import read_changelog
 from reference.docs.markdown import add_base_url, remove_attributes, split_sections, to_html
@@ -16,9 +14,7 @@ from runtime.dates import midnight
 from runtime.http.public_pages import public_page
 
 
-@login_not_required
 @public_page
-@require_safe
 def show_page(request: HttpRequest, page: DocsPage) -> HttpResponse:
     introduction, sections = split_sections(render_contents(page))
     previous, following = neighbors(page)
@@ -33,9 +29,7 @@ def show_page(request: HttpRequest, page: DocsPage) -> HttpResponse:
     return render(request, "docs/page.html", context)
 
 
-@login_not_required
 @public_page
-@require_safe
 def show_markdown(request: HttpRequest, page: DocsPage) -> HttpResponse:
     return HttpResponse(_to_markdown(page), content_type="text/markdown; charset=utf-8")
 
@@ -44,18 +38,14 @@ def _to_markdown(page: DocsPage) -> str:
     return page.head + add_base_url(remove_attributes(render_contents(page)))
 
 
-@login_not_required
 @public_page
-@require_safe
 def show_llms_txt(request: HttpRequest) -> HttpResponse:
     """Follow the format of https://llmstxt.org."""
     content_type = "text/plain; charset=utf-8"
     return render(request, "docs/llms.txt", {"groups": GROUPS}, content_type=content_type)
 
 
-@login_not_required
 @public_page
-@require_safe
 def show_all_pages(request: HttpRequest) -> HttpResponse:
     """Show the docs as one text, without the changelog, which is longer than all other pages."""
     pages = (page for page in PAGES if page.name != "show-changelog")
@@ -63,9 +53,7 @@ def show_all_pages(request: HttpRequest) -> HttpResponse:
     return HttpResponse(text, content_type="text/plain; charset=utf-8")
 
 
-@login_not_required
 @public_page
-@require_safe
 def show_changelog_feed(request: HttpRequest) -> HttpResponse:
     page_url = settings.BASE_URL + reverse("docs:show-changelog")
     feed = Atom1Feed(

@@ -3,7 +3,7 @@ from django.contrib.auth.decorators import login_not_required
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_http_methods, require_safe
+from django.views.decorators.http import require_http_methods
 
 from credits.models import Pack, Plan
 from reference.accuracy import load_accuracy
@@ -24,9 +24,7 @@ DESCRIPTION = (
 EXAMPLE = "jane.doe@gmial.com"
 
 
-@login_not_required
 @public_page
-@require_safe
 def show_landing(request: IdentifiedRequest) -> HttpResponse:
     """Show a page without CSRF token or message: it is the same for all visitors."""
     context = {
