@@ -63,14 +63,10 @@ ALLOWED_HOSTS = env.names(
 
 # --- Secrets --------------------------------------------------------------------------------------
 
-if PRODUCTION:
-    SECRET_KEY = env.text("SECRET_KEY")
-    API_KEY_PEPPER = env.text("API_KEY_PEPPER")
-    ADDRESS_HASH_KEY = env.text("ADDRESS_HASH_KEY")
-else:
-    SECRET_KEY = env.local_secret("SECRET_KEY", DATA_DIR / "secrets")
-    API_KEY_PEPPER = env.local_secret("API_KEY_PEPPER", DATA_DIR / "secrets")
-    ADDRESS_HASH_KEY = env.local_secret("ADDRESS_HASH_KEY", DATA_DIR / "secrets")
+_SECRETS_FOLDER = None if PRODUCTION else DATA_DIR / "secrets"
+SECRET_KEY = env.secret("SECRET_KEY", _SECRETS_FOLDER)
+API_KEY_PEPPER = env.secret("API_KEY_PEPPER", _SECRETS_FOLDER)
+ADDRESS_HASH_KEY = env.secret("ADDRESS_HASH_KEY", _SECRETS_FOLDER)
 SECRET_KEY_FALLBACKS = [key for key in (env.text("SECRET_KEY_PREVIOUS"),) if key]
 API_KEY_PEPPER_PREVIOUS = env.text("API_KEY_PEPPER_PREVIOUS")
 
