@@ -225,13 +225,13 @@ def test_unwritable_data_folder_is_reported_with_a_solution() -> None:
 def test_no_secret_is_generated_after_a_problem(tmp_path: Path) -> None:
     env = environment(DATA_DIR="/proc/sys")
     env.folder("DATA_DIR", tmp_path, outside=ROOT)
-    assert env.local_secret("SECRET_KEY", tmp_path) == ""
+    assert env.secret("SECRET_KEY", tmp_path) == ""
     assert not list(tmp_path.iterdir())
 
 
 def test_secret_that_cannot_be_stored_is_reported_with_its_file() -> None:
     env = environment()
-    assert env.local_secret("SECRET_KEY", Path("/proc/sys/secrets")) == ""
+    assert env.secret("SECRET_KEY", Path("/proc/sys/secrets")) == ""
     (problem,) = env.problems
     place = "/proc/sys/secrets/SECRET_KEY"
     assert problem.startswith(f"SECRET_KEY or SECRET_KEY_FILE must be set, or stored in {place}: ")
@@ -289,11 +289,11 @@ def test_only_the_first_problem_of_a_variable_is_reported() -> None:
 
 
 def test_local_secret_is_generated_once_and_readable_only_by_its_owner(tmp_path: Path) -> None:
-    first = environment().local_secret("SECRET_KEY", tmp_path / "secrets")
-    assert first == environment().local_secret("SECRET_KEY", tmp_path / "secrets")
+    first = environment().secret("SECRET_KEY", tmp_path / "secrets")
+    assert first == environment().secret("SECRET_KEY", tmp_path / "secrets")
     assert len(first) >= 50
     assert (tmp_path / "secrets/SECRET_KEY").stat().st_mode & 0o077 == 0
-    assert environment(SECRET_KEY="given").local_secret("SECRET_KEY", tmp_path) == "given"
+    assert environment(SECRET_KEY="given").secret("SECRET_KEY", tmp_path) == "given"
 
 
 @pytest.mark.parametrize(

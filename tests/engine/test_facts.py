@@ -8,7 +8,7 @@ import dns.rcode
 import pytest
 
 from engine.check import Engine
-from engine.dns.stored_route import dump_route, load_route
+from engine.dns.mail_route import dump_route, load_route
 from engine.syntax.parsing import AddressParts, parse_address
 from tests.engine.conftest import look_up
 from tests.servers.dns import FakeDns, reply_with_code, silence

@@ -9,7 +9,7 @@ from django.test import Client
 from pytest_django import Settings
 
 from accounts.models import Account, User
-from reference.docs import search_views
+from reference.docs import views
 from tests.servers.product import ROOT
 from tests.support.hostile_text import (
     INVISIBLE,
@@ -185,7 +185,7 @@ def test_source_files_are_not_served(path: str, settings: Settings) -> None:
 def _fresh_docs_index() -> Iterator[None]:
     """Rebuild the index of the docs afterwards: it contains the names of plans."""
     yield
-    search_views._build_index.cache_clear()
+    views._build_index.cache_clear()
 
 
 @pytest.mark.usefixtures("_fresh_docs_index")

@@ -7,6 +7,7 @@ from html import unescape
 from pathlib import Path
 
 import pytest
+from django.template import Context, Template
 from django.test import Client
 from django.urls import resolve
 from django.utils.html import strip_tags
@@ -18,6 +19,7 @@ from apikeys.rest.schema import COMMON_ERRORS
 from credits.models import Pack, Plan
 from engine.verdicts.reasons import VERDICT_BY_REASON
 from reference.docs.examples import LANGUAGES, IncompleteExample, load_snippets
+from reference.docs.page_context import CodePath
 from reference.docs.pages import PAGES, DocsPage, neighbors
 from tests.support.api_client import ApiClient
 
@@ -198,3 +200,15 @@ def test_errors_page_shows_the_response_of_each_error() -> None:
             and f'"type": "{refusal.type}"' in unescape(block)
             for block in blocks
         )
+
+
+def test_page_names_a_constant_by_its_path_in_the_code() -> None:
+    template = Template("{{ credits.usage_alerts.MIN_DAYS }}")
+    assert template.render(Context({"credits": CodePath("credits")})).isdigit()
+
+
+@pytest.mark.parametrize("path", ["usage_alerts.RENAMED", "renamed.MIN_DAYS"])
+def test_page_with_a_constant_that_is_gone_fails(path: str) -> None:
+    template = Template(f"{{{{ credits.{path} }}}}")
+    with pytest.raises(ImportError):
+        template.render(Context({"credits": CodePath("credits")}))

@@ -12,7 +12,7 @@ from apikeys.rest import reference
 from engine.verdicts.reasons import VERDICT_BY_REASON
 from reference.docs.pages import PAGES, DocsPage
 from reference.docs.search import MAX_QUERY_LENGTH, SearchEntry, index_page, search
-from reference.docs.search_views import load_index
+from reference.docs.views import load_index
 
 pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 

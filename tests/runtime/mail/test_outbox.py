@@ -11,7 +11,7 @@ from django.db import transaction
 from django.utils import timezone
 from pytest_django import Settings
 
-from runtime.mail import outbox, retention
+from runtime.mail import outbox
 from runtime.mail.outbox import send_due
 from runtime.models import Mail
 from tests.servers.redis import free_port
@@ -200,5 +200,5 @@ def test_old_emails_are_deleted_unless_they_are_waiting() -> None:
     sent, waiting = queue(), queue()
     Mail.objects.update(created_at=created_at)
     sent.mark_sent()
-    retention.delete_old_mails()
+    outbox.delete_old_mails()
     assert list(Mail.objects.all()) == [waiting]

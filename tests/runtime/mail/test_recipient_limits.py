@@ -15,7 +15,7 @@ from django.utils import timezone
 from accounts import emails, team
 from accounts.models import Account, Invitation, User
 from accounts.roles import Role
-from runtime.mail import retention
+from runtime.mail import recipient_limits
 from runtime.models import Mail, RecipientLimit
 from tests.conftest import PASSWORD, make_user
 from tests.support.fresh_database import run_concurrently
@@ -194,10 +194,10 @@ def test_recipient_counts_contain_no_address_and_last_a_day(account: Account, ow
     limit = RecipientLimit.objects.get()
     assert re.fullmatch(r"[0-9a-f]{64}", limit.recipient)
     assert "victim" not in str(vars(limit))
-    retention.delete_old_recipient_limits()
+    recipient_limits.delete_old_recipient_limits()
     assert RecipientLimit.objects.count() == 1
     with time_machine.travel(timezone.now() + timedelta(days=1, minutes=1)):
-        retention.delete_old_recipient_limits()
+        recipient_limits.delete_old_recipient_limits()
     assert not RecipientLimit.objects.exists()
 
 
