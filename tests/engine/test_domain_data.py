@@ -13,8 +13,6 @@ from engine.domain_data import (
     read_data_file,
 )
 
-pytestmark = pytest.mark.anywhere
-
 DATA = DomainData()
 
 

@@ -7,8 +7,6 @@ from engine.machine_addresses import is_machine_mailbox
 from tests.engine.test_mailbox_words import NAMES
 from tests.servers.dns import FakeDns
 
-pytestmark = pytest.mark.anywhere
-
 
 @pytest.mark.parametrize(
     "local_part",

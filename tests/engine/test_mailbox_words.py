@@ -6,8 +6,6 @@ import pytest
 
 from engine.domain_data import DomainData
 
-pytestmark = pytest.mark.anywhere
-
 DATA = DomainData()
 # Common given and family names of many countries, and those that are a role in some language.
 NAMES = (Path(__file__).parent / "personal_names.txt").read_text().split()

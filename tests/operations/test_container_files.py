@@ -19,8 +19,6 @@ from config.server.pools import POOLS
 from tests.servers.product import PACKAGES, ROOT
 from tests.site.test_repository import tracked_files
 
-pytestmark = pytest.mark.anywhere
-
 DOCKERFILE = (ROOT / "Dockerfile").read_text()
 BACKUPS = "/var/backups/email-validation"
 ENTRY_POINT = ROOT / "deploy" / "container" / "entrypoint"

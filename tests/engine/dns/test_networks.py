@@ -4,8 +4,6 @@ import pytest
 
 from engine.dns.networks import is_public
 
-pytestmark = pytest.mark.anywhere
-
 
 def _split(text: str) -> list[str]:
     return text.split()

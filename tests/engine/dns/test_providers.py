@@ -5,8 +5,6 @@ import pytest
 from engine.dns.mail_route import MailRoute
 from engine.dns.providers import OTHER, PROVIDERS, identify_provider, is_gateway
 
-pytestmark = pytest.mark.anywhere
-
 
 @pytest.mark.parametrize(
     ("host", "provider"),

@@ -22,8 +22,6 @@ from tests.servers.smtp_server import (
     without_end,
 )
 
-pytestmark = pytest.mark.anywhere
-
 HARMLESS = {"EHLO", "HELO", "STARTTLS", "MAIL", "RCPT", "QUIT"}
 TLS = ("STARTTLS", "SMTPUTF8")
 

@@ -8,8 +8,6 @@ from engine.suggestions.suggest import suggest_domain
 from tests.engine.suggestions.typing_errors import make_typos
 from tests.servers.dns import FakeDns
 
-pytestmark = pytest.mark.anywhere
-
 DATA = DomainData()
 # Any letter of a name that is like no other.
 SQUATS = {

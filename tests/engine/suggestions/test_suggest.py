@@ -7,8 +7,6 @@ from engine.domain_data import DomainData
 from engine.suggestions.suggest import suggest_domain
 from tests.servers.dns import FakeDns
 
-pytestmark = pytest.mark.anywhere
-
 DATA = DomainData()
 # Domains without mail, with the expected suggestion.
 TYPOS_WITHOUT_MAIL = {

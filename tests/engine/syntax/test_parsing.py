@@ -12,8 +12,6 @@ from engine.syntax import parsing
 from engine.syntax.errors import SYNTAX_MESSAGES
 from engine.syntax.parsing import AddressParts, SyntaxProblem, parse_address
 
-pytestmark = pytest.mark.anywhere
-
 SYNTAX_ERRORS = {
     "": "no_at_sign",
     "jane": "no_at_sign",
