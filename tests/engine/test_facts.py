@@ -13,8 +13,6 @@ from engine.syntax.parsing import AddressParts, parse_address
 from tests.engine.conftest import look_up
 from tests.servers.dns import FakeDns, reply_with_code, silence
 
-pytestmark = pytest.mark.anywhere
-
 LOCAL_PARTS = (
     *("jane", "Jane.Doe+news", "info", "no-reply", "josé", '"a b"', "j-d", "jane.", "a" * 65),
     *("аdmin", "jаne", "postmaster+x", "1"),

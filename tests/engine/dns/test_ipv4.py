@@ -9,8 +9,6 @@ from engine.dns.mail_route_lookup import find_mail_route
 from tests.engine.conftest import look_up
 from tests.servers.dns import Behavior, FakeDns, servfail, silence
 
-pytestmark = pytest.mark.anywhere
-
 IPV4, IPV6 = "8.8.8.8", "2606:4700::1"
 
 
