@@ -32,25 +32,16 @@ def preview_of(address_list: AddressList) -> StoredPreview:
     return StoredPreview.of(address_list)
 
 
-def test_rows_are_stored_without_the_header_and_counted(account: Account) -> None:
+def test_rows_are_stored_without_the_header_counted_and_shown(account: Account) -> None:
     parsed = upload_and_parse(account, TABLE)
     assert (parsed.state, parsed.column, parsed.has_header) == (ListState.READY, 1, True)
     (rows,) = rows_of(parsed)
     assert rows.cells[0] == ["Jane", "jane@shop.com"]
-    assert kinds_of(parsed) == [
-        ADDRESS,
-        DUPLICATE,
-        RowKind.NOT_ADDRESS,
-        RowKind.EMPTY,
-        ADDRESS,
-    ]
+    assert kinds_of(parsed) == [ADDRESS, DUPLICATE, RowKind.NOT_ADDRESS, RowKind.EMPTY, ADDRESS]
     assert rows.originals == [0]
     counts = (parsed.rows, parsed.empty, parsed.not_address, parsed.duplicates, parsed.addresses)
     assert counts == (5, 1, 1, 1, 2)
-
-
-def test_preview_has_the_header_the_first_rows_and_the_evidence(account: Account) -> None:
-    preview = preview_of(upload_and_parse(account, TABLE))
+    preview = preview_of(parsed)
     assert preview.file.header == ["name", "email"]
     assert (preview.file.kind, preview.file.delimiter) == ("text", ",")
     assert preview.guessed_column == 1
