@@ -42,7 +42,7 @@ class TestStart:
         download = caller.get(f"/v1/lists/{made.public_id}/download")
         text = b"".join(download.streaming_content).decode()
         assert [line.split(",")[1] for line in text.splitlines()] == [
-            *("ev_verdict", "undeliverable", "undeliverable", "deliverable", "undeliverable"),
+            *("ev_verdict", "undeliverable", "undeliverable", "deliverable", "undeliverable")
         ]
         assert caller.get(f"/v1/lists/{made.public_id}/results").json()["next"] is None
 

@@ -71,7 +71,7 @@ class TestCsv:
         ]
         assert {len(row) for row in rows} == {11}
         assert [row[5] for row in rows[1:]] == [
-            *("deliverable", "risky", "", "", "deliverable", "unknown", "undeliverable"),
+            *("deliverable", "risky", "", "", "deliverable", "unknown", "undeliverable")
         ]
         assert rows[5][2:5] == ["repeated", "and", "wide"]
 

@@ -45,12 +45,7 @@ def test_rows_with_the_address_are_emptied_with_their_results_and_in_the_preview
     assert erase(account, owner) == 2
     (rows,) = rows_of(parsed)
     assert rows.cells == [["Joe", "joe@shop.com"], [], [], ["Jim", "jim@shop.com"]]
-    assert kinds_of(parsed) == [
-        RowKind.ADDRESS,
-        RowKind.EMPTY,
-        RowKind.EMPTY,
-        RowKind.ADDRESS,
-    ]
+    assert kinds_of(parsed) == [RowKind.ADDRESS, RowKind.EMPTY, RowKind.EMPTY, RowKind.ADDRESS]
     assert rows.originals == []
     chunk = ListChunk.objects.get()
     verdicts = [result["verdict"] for result in unpack_results(bytes(chunk.results))]

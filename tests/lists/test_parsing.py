@@ -64,21 +64,13 @@ def test_parts_are_deleted_and_nothing_is_stored_in_plain_text(account: Account)
         ("a@shop.com\nb@shop.com\n", {}, [["a@shop.com"], ["b@shop.com"]]),
         ("a@shop.com\nb@shop.com\n", {"has_header": True}, [["b@shop.com"]]),
         ("1;a@shop.com\n", {"delimiter": ";"}, [["1", "a@shop.com"]]),
-        (
-            "a@shop.com\tx\n",
-            {"content_type": "text/tab-separated-values"},
-            [["a@shop.com", "x"]],
-        ),
+        ("a@shop.com\tx\n", {"content_type": "text/tab-separated-values"}, [["a@shop.com", "x"]]),
         (
             "name,a@shop.com\nJané,b@shop.com".encode("cp1252"),
             {"content_type": "text/csv; charset=windows-1252"},
             [["name", "a@shop.com"], ["Jané", "b@shop.com"]],
         ),
-        (
-            build_xlsx({"Sheet": rows_xml([["email"], ["a@shop.com"]])}),
-            {},
-            [["a@shop.com"]],
-        ),
+        (build_xlsx({"Sheet": rows_xml([["email"], ["a@shop.com"]])}), {}, [["a@shop.com"]]),
         (
             orjson.dumps(["email", "a\n@shop.com", ""]),
             {"content_type": "application/json"},
@@ -228,10 +220,7 @@ def test_list_that_was_tried_too_often_fails(account: Account) -> None:
 
 def test_list_is_parsed_again_after_an_error_of_the_disk(account: Account) -> None:
     upload(account, TABLE)
-    with (
-        override_settings(DATA_DIR="/dev/null/nowhere"),
-        pytest.raises(OSError, match="nowhere"),
-    ):
+    with override_settings(DATA_DIR="/dev/null/nowhere"), pytest.raises(OSError, match="nowhere"):
         parse()
     assert AddressList.objects.get().state == ListState.PARSING
     AddressList.objects.update(leased_until=None)

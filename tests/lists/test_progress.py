@@ -103,9 +103,7 @@ def test_page_of_lists_reads_their_progress_in_one_query(
     DomainBlock.objects.filter(list=lists[1]).update(looked_up=3)
 
     def get() -> tuple[Any, int]:
-        with CaptureQueriesContext(
-            connection,
-        ) as queries:
+        with CaptureQueriesContext(connection) as queries:
             data = caller.get("/v1/lists").json()["data"]
         return data, len(queries)
 

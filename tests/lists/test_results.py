@@ -32,7 +32,7 @@ def test_duplicate_of_a_row_in_another_chunk_has_its_result(account: Account) ->
     assert [row.duplicate_of for row in last] == [8, None, 1901]
     emails = [row.result and row.result["email"] for row in last]
     assert emails == [
-        *("deliverable+7@sandbox.test", "risky@sandbox.test", "deliverable+1900@sandbox.test"),
+        *("deliverable+7@sandbox.test", "risky@sandbox.test", "deliverable+1900@sandbox.test")
     ]
 
 

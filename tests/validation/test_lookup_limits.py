@@ -18,10 +18,7 @@ from tests.servers.redis import redis
 from tests.support.api_client import ApiClient
 from validation.lookup_limits import ExhaustedLookups, exhausted_lookups
 
-pytestmark = [
-    *(pytest.mark.django_db, pytest.mark.anywhere),
-    pytest.mark.usefixtures("fake_dns"),
-]
+pytestmark = [*(pytest.mark.django_db, pytest.mark.anywhere), pytest.mark.usefixtures("fake_dns")]
 
 
 @pytest.fixture

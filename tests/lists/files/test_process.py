@@ -80,11 +80,7 @@ def test_large_rows_arrive_in_chunks_of_a_megabyte() -> None:
         (b"a,b\n" * 3000 + b'"e,f', "unclosed_quote", {"line": 3001}),
         (b",\n,\n", "no_rows", {}),
         (build_xlsx({"Sheet1": ""}), "no_rows", {}),
-        (
-            build_table([["a"], ["x" * 1_000_001]]),
-            "row_too_long",
-            {"row": 2, "limit": 1_000_000},
-        ),
+        (build_table([["a"], ["x" * 1_000_001]]), "row_too_long", {"row": 2, "limit": 1_000_000}),
         (
             b"a,b\n" + b'"x\n",' * 1_001,
             "too_many_columns",

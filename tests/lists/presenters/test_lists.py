@@ -38,10 +38,7 @@ def make(state: ListState = ListState.RUNNING, **fields: object) -> AddressList:
 
 def hold(charged: int, remaining: int) -> Hold:
     return Hold(
-        amount=charged + remaining,
-        charged=charged,
-        remaining=remaining,
-        source=f"list:{LIST_ID}",
+        amount=charged + remaining, charged=charged, remaining=remaining, source=f"list:{LIST_ID}"
     )
 
 
@@ -163,10 +160,7 @@ def test_deletion_names_what_is_lost_and_what_returns() -> None:
 def preview(
     first_rows: list[list[str]], guessed: int | None = 1, balance: int = 10, **fields: object
 ) -> FilePreview:
-    columns = [
-        FileColumn(0, "", 2, 0),
-        FileColumn(1, "email", 2, 2),
-    ]
+    columns = [FileColumn(0, "", 2, 0), FileColumn(1, "email", 2, 2)]
     file = FileFacts("text", "utf-8", ",", True, ["", "email"])
     stored = StoredPreview(
         file, columns, guessed, first_rows, 200, 3, 100, 1, [("shop.example", 7)]

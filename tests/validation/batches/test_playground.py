@@ -137,10 +137,7 @@ def test_without_a_request_log_there_are_results_but_no_links(
             "\n".join(f"address {number}" for number in range(101)),
             "You entered 101 addresses, and a batch has at most 100. Split them into several",
         ),
-        (
-            f"address 1\n\n{'a' * 321}",
-            "Line 3 has 321 characters, and an address has at most 320.",
-        ),
+        (f"address 1\n\n{'a' * 321}", "Line 3 has 321 characters, and an address has at most 320."),
         (" \n\n ", "Enter at least one address."),
         ("", "Enter at least one address."),
         ("address\0", "Null characters are not allowed."),

@@ -29,10 +29,10 @@ def test_what_is_known_is_charged_and_the_rest_is_pending(
     batch = send(caller).json()
     results = batch["results"]
     assert [result["reason"] for result in results] == [
-        *("smtp_timeout", "invalid_syntax", "smtp_timeout", "smtp_timeout", "accept_all"),
+        *("smtp_timeout", "invalid_syntax", "smtp_timeout", "smtp_timeout", "accept_all")
     ]
     assert [result["smtp"]["state"] for result in results] == [
-        *("pending", "skipped", "pending", "pending", "done"),
+        *("pending", "skipped", "pending", "pending", "done")
     ]
     assert batch["credits"] == {"charged": 1, "held": 4, "remaining": 95}
     assert [result["credits"]["held"] for result in results] == [2, 0, 2, 0, 0]

@@ -28,14 +28,7 @@ from tests.support.waiting import wait_until
 from tests.validation.probes.conftest import MailServers, run_queue
 from tests.validation.probes.test_api import balance
 from validation.charging import lost_charges
-from validation.models import (
-    LogEntry,
-    LostCharge,
-    MailboxCheckDay,
-    Probe,
-    Replay,
-    StoredResult,
-)
+from validation.models import LogEntry, LostCharge, MailboxCheckDay, Probe, Replay, StoredResult
 from validation.probes import waiting
 from validation.probes.asking import converse, prepare
 from validation.probes.settlement import finish
@@ -335,10 +328,7 @@ def test_free_accounts_have_twenty_checks_a_day_whatever_is_sent_concurrently(
 
 @pytest.mark.parametrize("limit", ["MAX_WAITING", "MAX_WAITING_PER_ACCOUNT"])
 def test_result_is_pending_from_the_start_beyond_the_limit_of_waiting_calls(
-    shop: Account,
-    secret: str,
-    monkeypatch: pytest.MonkeyPatch,
-    limit: str,
+    shop: Account, secret: str, monkeypatch: pytest.MonkeyPatch, limit: str
 ) -> None:
     monkeypatch.setattr(waiting, limit, 1)
     responses: list[Any] = []

@@ -104,8 +104,7 @@ def test_end_is_an_event_if_any_response_was_pending(caller: ApiClient, repeats:
 
 
 def test_check_is_counted_once_when_it_ends(
-    caller: ApiClient,
-    django_capture_on_commit_callbacks: Any,
+    caller: ApiClient, django_capture_on_commit_callbacks: Any
 ) -> None:
     increases = Increases()
     with django_capture_on_commit_callbacks(execute=True):

@@ -93,10 +93,7 @@ def test_usage_can_be_filtered_by_key(
 
 @pytest.mark.parametrize(
     ("query", "requests", "credits"),
-    [
-        *(("", 5, 4), ("&source=api", 1, 1), ("&source=playground", 1, 1)),
-        ("&source=lists", 3, 2),
-    ],
+    [*(("", 5, 4), ("&source=api", 1, 1), ("&source=playground", 1, 1)), ("&source=lists", 3, 2)],
 )
 def test_usage_can_be_filtered_by_source(
     caller: ApiClient, account: Account, key: ApiKey, query: str, requests: int, credits: int
