@@ -191,6 +191,7 @@ class TestOneList:
         assert shown["error"] == {"code": "no_rows", "message": "The file has no rows."}
 
 
+@pytest.mark.anywhere
 class TestChanges:
     @staticmethod
     def change(caller: ApiClient, address_list: AddressList, document: Any) -> Any:
@@ -227,6 +228,7 @@ class TestChanges:
         assert not AuditEntry.objects.filter(action="list.renamed").exists()
 
 
+@pytest.mark.anywhere
 class TestPreview:
     def test_preview_shows_the_first_rows_and_the_price(
         self, caller: ApiClient, account: Account

@@ -125,6 +125,7 @@ def test_price_is_held_twice_until_the_rows_have_their_results(shop: Account) ->
     ]
 
 
+@pytest.mark.anywhere
 def test_accept_all_domain_is_asked_once(shop: Account, mail: MailServers) -> None:
     run(start(shop, names("catchall.com", 30)))
     # At most two conversations at once, each about a name and the control name.
@@ -140,6 +141,7 @@ def test_known_mailboxes_are_not_asked_again(shop: Account, mail: MailServers) -
     assert wallet(shop) == (BALANCE - 4, 0)
 
 
+@pytest.mark.anywhere
 def test_list_that_looks_for_names_is_stopped(
     shop: Account, mail: MailServers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -153,6 +155,7 @@ def test_list_that_looks_for_names_is_stopped(
     assert reasons.count("server_refused_us") == 12 - reasons.count("mailbox_not_found")
 
 
+@pytest.mark.anywhere
 def test_domain_that_opts_out_while_the_list_waits_is_not_asked(
     shop: Account, mail: MailServers
 ) -> None:
@@ -164,6 +167,7 @@ def test_domain_that_opts_out_while_the_list_waits_is_not_asked(
     assert wallet(shop) == (BALANCE, 0)
 
 
+@pytest.mark.anywhere
 def test_hosts_that_refuse_us_for_long_do_not_delay_the_list(shop: Account) -> None:
     address_list = start(shop, ["jane@shop.com", "jane@catchall.com"])
     work()
@@ -174,6 +178,7 @@ def test_hosts_that_refuse_us_for_long_do_not_delay_the_list(shop: Account) -> N
     }
 
 
+@pytest.mark.anywhere
 def test_greylisted_address_is_asked_again(shop: Account, mail: MailServers) -> None:
     answers = iter(["450 4.2.0 Greylisted, try again later"])
     mail.add_host("later.com", SmtpHost(mailboxes={"jane": lambda _: next(answers, ACCEPTED)}))
@@ -323,6 +328,7 @@ def test_list_by_api(shop: Account, caller: ApiClient) -> None:
     assert document["safe_to_send"] == 2
 
 
+@pytest.mark.anywhere
 def test_preview_says_price_and_time(shop: Account, caller: ApiClient) -> None:
     emails = [*names("gmail.com", 90), *names("yahoo.com", 200)]
     created = caller.send_json("POST", "/v1/lists", {"emails": emails}).json()
@@ -332,6 +338,7 @@ def test_preview_says_price_and_time(shop: Account, caller: ApiClient) -> None:
     assert preview["price"] == {"at_most": 290, "mailbox_at_most": 580, "mailbox_seconds": 90}
 
 
+@pytest.mark.anywhere
 def test_free_plan_has_no_mailbox_lists(
     account: Account, caller: ApiClient, mail: MailServers
 ) -> None:
@@ -348,6 +355,7 @@ def test_free_plan_has_no_mailbox_lists(
     assert not fresh(address_list).checks_mailboxes
 
 
+@pytest.mark.anywhere
 def test_lists_without_mailbox_checks_say_so(caller: ApiClient) -> None:
     body = {"emails": ["jane@shop.com"], "check": "mailbox"}
     refused = caller.send_json("POST", "/v1/lists", body)

@@ -68,6 +68,7 @@ def test_support_can_cancel_a_list(account: Account) -> None:
     assert "support@service.example" in (entry.actor_name, getattr(entry.actor, "email", ""))
 
 
+@pytest.mark.anywhere
 def test_list_that_has_ended_is_not_canceled(account: Account) -> None:
     made = make_ready_list(account)
     set_state(made, ListState.COMPLETED)
@@ -75,6 +76,7 @@ def test_list_that_has_ended_is_not_canceled(account: Account) -> None:
     assert "Canceled: none." in response.content.decode()
 
 
+@pytest.mark.anywhere
 def test_finance_cannot_cancel_a_list(account: Account) -> None:
     made = make_ready_list(account)
     cancel(client_in_group("Finance"), made)
@@ -82,6 +84,7 @@ def test_finance_cannot_cancel_a_list(account: Account) -> None:
     assert made.state == ListState.READY
 
 
+@pytest.mark.anywhere
 def test_staff_cannot_cancel_lists_of_their_own_account(staff: User, account: Account) -> None:
     Membership.objects.create(account=account, user=staff, role="owner")
     made = make_ready_list(account)
