@@ -73,12 +73,9 @@ def test_address_is_erased_after_a_confirmation_page(
     assert AuditEntry.objects.get(action="address.erased").account == account
 
 
-def test_address_without_requests_has_no_erase_button(browser: Client) -> None:
+def test_address_without_requests_has_no_erase_button_and_none_is_refused(browser: Client) -> None:
     page = browser.post(f"{PAGE}erase/confirm/", {"email": "unknown@shop.example"})
     assert b"The Shop has no data about this address." in page.content
     assert b"Erase address" not in page.content
-
-
-def test_empty_address_is_refused(browser: Client) -> None:
     for step in ("erase/confirm/", "erase/"):
         assert b"errorlist" in browser.post(f"{PAGE}{step}", {"email": ""}).content
