@@ -106,6 +106,8 @@ def test_roles_that_manage_keys_edit_and_the_others_read(account: Account, role:
     page = browser.get(PAGE)
     widget = page.context["form"].fields["denied"].widget
     assert (page.status_code, widget.attrs["readonly"]) == (200, not may_edit)
+    marked = re.findall(r'<a\s+href="([^"]+)"\s+aria-current="page"', page.content.decode())
+    assert {*marked} == {PAGE}
     assert ("Save domains" in text_of(page)) is may_edit
     assert ("ask an owner, admin, or developer" in text_of(page)) is not may_edit
     response = browser.post(SAVE, {"denied": "spam.example", "etag": '"0"'})
