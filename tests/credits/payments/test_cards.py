@@ -18,16 +18,12 @@ from tests.credits.payments.stripe_helpers import (
     PlansByCode,
     get_subscription,
     place_order,
-    running,
     send_event,
-    stripe,
     subscribe,
 )
 from tests.servers.stripe import FakeStripe, StripeObject
 
 pytestmark = pytest.mark.django_db
-
-__all__ = ["running", "stripe"]
 
 PAGE = "/credits/card/"
 FORM = {"form_token": "a" * 32}

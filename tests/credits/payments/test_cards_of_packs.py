@@ -14,15 +14,11 @@ from tests.credits.customers import balance_and_debt, order_form
 from tests.credits.payments.stripe_helpers import (
     PlansByCode,
     get_subscription,
-    running,
     send_event,
-    stripe,
 )
 from tests.servers.stripe import FakeStripe, StripeObject
 
 pytestmark = pytest.mark.django_db
-
-__all__ = ["running", "stripe"]
 
 
 def order_pack(owner: User, account: Account, pack: Pack, **fields: str) -> Order:

@@ -7,12 +7,10 @@ import pytest
 from accounts.models import Account, User
 from credits.models import Pack
 from tests.conftest import signed_in
-from tests.credits.payments.stripe_helpers import place_order, running, stripe
+from tests.credits.payments.stripe_helpers import place_order
 from tests.servers.stripe import FakeStripe
 
 pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
-
-__all__ = ["running", "stripe"]
 
 FORM_ACTION = "form-action 'self'"
 

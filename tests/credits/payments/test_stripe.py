@@ -23,17 +23,13 @@ from tests.credits.payments.stripe_helpers import (
     PlansByCode,
     buy,
     place_order,
-    running,
     send_event,
-    stripe,
     subscribe,
 )
 from tests.servers.stripe import FakeStripe, sign
 from tests.support.metrics import Increases
 
 pytestmark = pytest.mark.django_db
-
-__all__ = ["running", "stripe"]
 
 
 def test_requests_to_stripe_are_counted_by_outcome(

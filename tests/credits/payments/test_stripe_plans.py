@@ -19,17 +19,13 @@ from tests.credits.payments.stripe_helpers import (
     buy,
     get_subscription,
     place_order,
-    running,
     send_event,
-    stripe,
     subscribe,
 )
 from tests.credits.time_travel import on, run_daily_jobs
 from tests.servers.stripe import FakeStripe
 
 pytestmark = pytest.mark.django_db
-
-__all__ = ["running", "stripe"]
 
 
 def test_plan_is_a_subscription_that_renews_automatically(

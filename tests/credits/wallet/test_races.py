@@ -23,7 +23,7 @@ from credits.wallet.holds import HoldEnded, charge_hold, hold_credits
 from runtime.models import Mail
 from tests.conftest import make_user, signed_in_by_form
 from tests.credits.customers import order_form, place_order
-from tests.credits.payments.stripe_helpers import running, send_event, stripe
+from tests.credits.payments.stripe_helpers import send_event
 from tests.servers.stripe import FakeStripe
 from tests.support.api_client import ApiClient
 from tests.support.fresh_database import run_concurrently
@@ -37,8 +37,6 @@ from validation.models import LogEntry
 from validation.request_log.writer import Caller
 
 pytestmark = pytest.mark.usefixtures("fresh_database")
-
-__all__ = ["running", "stripe"]
 
 
 @pytest.fixture
