@@ -6,6 +6,7 @@ import time_machine
 
 from accounts.models import Account
 from credits.models import Subscription, Wallet
+from credits.orders.daily_jobs import renew_subscriptions
 from runtime.jobs.daily import run_daily
 
 
@@ -20,6 +21,13 @@ def run_daily_jobs(day: str) -> None:
     with on(day):
         run_daily()
         run_daily()
+
+
+def renew_plans(day: str) -> None:
+    """Run only the daily job that renews plans, also twice."""
+    with on(day):
+        renew_subscriptions()
+        renew_subscriptions()
 
 
 def plan_and_balance(account: Account) -> tuple[str, int]:
