@@ -152,9 +152,7 @@ def test_closing_an_account_records_no_events(shop: Shop) -> None:
     assert Event.objects.count() == before
 
 
-def test_list_that_starts_automatically_is_ready_only_if_its_start_was_refused(
-    shop: Shop,
-) -> None:
+def test_list_that_starts_automatically_is_ready_only_if_its_start_was_refused(shop: Shop) -> None:
     """Its results are ready before it is completed."""
 
     def upload() -> AddressList:
