@@ -9,7 +9,7 @@ from django.test import Client
 
 from lists.api.examples import LIST_ID_EXAMPLE
 
-pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
+pytestmark = [pytest.mark.django_db, pytest.mark.anywhere, pytest.mark.proof]
 
 # No formatter runs after it. To a generator, a file is bytes.
 CONFIG = """
