@@ -111,9 +111,7 @@ def test_set_up_names_the_account_and_shows_nothing_of_it(member: User) -> None:
     assert reverse("validation:show-overview") not in set_up
 
 
-def test_member_continues_where_they_wanted_to_go(
-    member: User,
-) -> None:
+def test_member_continues_where_they_wanted_to_go(member: User) -> None:
     browser = signed_in(member)
     browser.get("/validation/requests/?verdict=risky")
     # A script's request is no page to return to.
