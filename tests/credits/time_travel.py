@@ -7,6 +7,7 @@ import time_machine
 from accounts.models import Account
 from credits.models import Subscription, Wallet
 from credits.orders.daily_jobs import renew_subscriptions
+from credits.payments import sync_all_with_provider
 from runtime.jobs.daily import run_daily
 
 
@@ -24,10 +25,11 @@ def run_daily_jobs(day: str) -> None:
 
 
 def renew_plans(day: str) -> None:
-    """Run only the daily job that renews plans, also twice."""
+    """Run only the daily jobs that renew plans, here and at Stripe, also twice."""
     with on(day):
-        renew_subscriptions()
-        renew_subscriptions()
+        for _ in range(2):
+            renew_subscriptions()
+            sync_all_with_provider()
 
 
 def plan_and_balance(account: Account) -> tuple[str, int]:

@@ -78,6 +78,7 @@ def test_every_type_is_recorded_with_valid_data_that_identifies_no_person(shop: 
         assert not [word for word in hidden if word.lower() in text], event.body
 
 
+@pytest.mark.anywhere
 def test_change_that_is_rolled_back_leaves_no_event(shop: Shop) -> None:
     needed = {"member.removed": "member.joined", "account.reinstated": "account.suspended"}
     for name, provoke in PROVOCATIONS.items():

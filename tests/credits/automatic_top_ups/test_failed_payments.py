@@ -39,9 +39,10 @@ from tests.credits.payments.stripe_helpers import (
 from tests.credits.time_travel import on
 from tests.servers.stripe import FakeStripe, StripeObject
 
-pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
+pytestmark = pytest.mark.django_db
 
 
+@pytest.mark.anywhere
 @pytest.mark.parametrize(
     ("code", "sentence"),
     [
@@ -251,6 +252,7 @@ def test_payment_that_failed_on_checkout_is_reported_once_with_a_link_before_it_
     assert subjects() == [email.subject, "Receipt INV-000001: 1,000 credits, $5.00"]
 
 
+@pytest.mark.anywhere
 @pytest.mark.parametrize(
     ("url", "is_linked"),
     [
