@@ -189,7 +189,7 @@ STAFF_SEARCHES: list[str] = [
     "apikeys.staff.search.find_keys",
     "credits.staff.search.find_orders",
     "credits.staff.search.find_holds",
-    "validation.staff.search.find_requests",
+    "validation.staff.request_log.find_requests",
     "lists.staff.search.find_lists",
 ]
 STAFF_SECRET_SEARCHES: list[str] = ["apikeys.staff.search.find_pasted_key"]

@@ -3,8 +3,12 @@ from collections.abc import Iterable, Mapping
 from wsgiref.types import StartResponse, WSGIEnvironment
 
 import django
+from django.conf import settings
+from django.core import signals
+from django.core.cache import close_caches
+from django.core.handlers.base import reset_urlconf
 from django.core.handlers.wsgi import WSGIHandler, WSGIRequest
-from django.db import close_old_connections
+from django.db import close_old_connections, reset_queries
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.urls import get_resolver
@@ -61,6 +65,13 @@ def application(environ: WSGIEnvironment, start_response: StartResponse) -> Iter
 
 
 django.setup(set_prefix=False)
+# They find nothing to do: connections are closed at the end of each request, caches keep theirs,
+# and no request has URLs of its own. Calling them took 5 % of a metered call's CPU.
+signals.request_started.disconnect(close_old_connections)
+signals.request_finished.disconnect(close_caches)
+signals.request_finished.disconnect(reset_urlconf)
+if not settings.DEBUG:
+    signals.request_started.disconnect(reset_queries)
 _handler = Handler()
 # Or each worker's first request would wait.
 _ = get_resolver().url_patterns

@@ -14,14 +14,13 @@ from credits.models import Hold
 from credits.money import format_credits
 from credits.wallet.holds import hold_credits
 from lists.completion import end_list
-from lists.deletion.batch_delete import MAX_UPLOAD_TIME, erase_list, hide_list
+from lists.deletion.batch_delete import erase_list, hide_list
 from lists.event_types import record_list_event
-from lists.files.text_encoding import Confidence, find_known_encoding
 from lists.models import AddressList
 from lists.models.states import FINAL, HOLDING_CREDITS, WORKABLE, ListState
-from lists.previews import StoredPreview
-from lists.uploads.limits import count_column_change, require_mailbox_lists
-from lists.uploads.options import ListOptions, describe_missing_column, read_encoding
+from lists.uploads.limits import require_mailbox_lists
+from lists.uploads.options import ListOptions, read_encoding
+from lists.uploads.reparsing import parse_again, refuse_unconfirmed
 from validation.probes import groups
 
 MAX_PAUSE = timedelta(days=30)
@@ -80,7 +79,7 @@ def choose_column(
 ) -> AddressList:
     """Parse a list again with another column, without starting it."""
     locked = _lock(address_list, {ListState.READY})
-    if _parse_again(locked, _NOT_STARTING, column=column, extracts_addresses=extracts_addresses):
+    if parse_again(locked, _NOT_STARTING, column=column, extracts_addresses=extracts_addresses):
         locked.record(actor, "list.column_chosen")
     return locked
 
@@ -92,7 +91,7 @@ def choose_encoding(
     """Parse a list again with another encoding, without starting it."""
     encoding = read_encoding(encoding)
     locked = _lock(address_list, {ListState.READY})
-    if not _parse_again(locked, _NOT_STARTING, encoding=encoding):
+    if not parse_again(locked, _NOT_STARTING, encoding=encoding):
         locked.encoding = encoding
         locked.save(update_fields=["encoding"])
     locked.record(actor, "list.encoding_chosen")
@@ -112,7 +111,7 @@ def start_list(*, address_list: AddressList, start: Start, actor: Actor | None) 
         require_mailbox_lists(locked.account)
     _charge_to(locked, actor)
     later = {"max_credits": start.max_credits, "is_confirmed": start.confirm}
-    if not _parse_again(
+    if not parse_again(
         locked,
         {"starts_when_ready": True, **later},
         column=start.column,
@@ -237,63 +236,13 @@ def _refuse_inactive_account(account: Account) -> None:
         raise ApiError("account_suspended")
 
 
-def _parse_again(
-    address_list: AddressList,
-    changes: Mapping[str, object],
-    *,
-    column: int | None = None,
-    encoding: str = "",
-    extracts_addresses: bool | None = None,
-) -> bool:
-    """Parse a list again if a choice differs from how it was parsed."""
-    parsed, file = address_list.parsed, StoredPreview.of(address_list).file
-    chosen: dict[str, object] = {}
-    if column is not None and column != address_list.column:
-        columns = max(parsed.width, len(file.header))
-        if column >= columns:
-            message = describe_missing_column(column, columns)
-            raise ApiError("invalid_field", message, param="column", details={"columns": columns})
-        chosen["column"] = column
-    if extracts_addresses not in {None, address_list.extracts_addresses}:
-        chosen["extracts_addresses"] = extracts_addresses
-    # Other files than text have no choice.
-    if encoding and file.kind == "text" and encoding != find_known_encoding(file.encoding):
-        is_late = address_list.updated_at < timezone.now() - MAX_UPLOAD_TIME
-        is_deleted = is_late or file.encoding_confidence == Confidence.CERTAIN
-        # A rerun has no file either.
-        if is_deleted or not address_list.parts.exists():
-            message = "The file was deleted after it was read. Upload it again with this encoding."
-            raise address_list.invalid_state(message, "encoding")
-        chosen["encoding"] = encoding
-        parsed.delete()
-    if not chosen:
-        return False
-    count_column_change(address_list)
-    address_list.change_state(ListState.PARSING, rows=0, **chosen, **changes)
-    return True
-
-
-def _refuse_unconfirmed(address_list: AddressList, encoding: str) -> None:
-    if address_list.needs_confirmation:
-        counts = {"rows": address_list.rows, "not_address": address_list.not_address}
-        raise ApiError("confirmation_required", param="column", details=counts)
-    file = StoredPreview.of(address_list).file
-    if not encoding and file.encoding_confidence == Confidence.UNSURE:
-        message = (
-            "We aren't sure about the encoding of the file. Look at its rows in the preview, then "
-            "choose the encoding or confirm."
-        )
-        details = {"encoding": file.encoding}
-        raise ApiError("confirmation_required", message, param="encoding", details=details)
-
-
 def _queue(address_list: AddressList, start: Start) -> None:
     price = address_list.price
     if not address_list.addresses:
         message = "The column has no addresses. Choose another column, or upload another file."
         raise address_list.invalid_state(message, "column")
     if not start.confirm:
-        _refuse_unconfirmed(address_list, start.encoding or address_list.encoding)
+        refuse_unconfirmed(address_list, start.encoding or address_list.encoding)
     if start.max_credits is not None and price > start.max_credits:
         raise ApiError(
             "max_credits_exceeded",

@@ -46,11 +46,11 @@ class Rows:
     originals: list[int]
 
     def pack(self) -> bytes:
-        return _pack_lines([self.kinds, self.originals, *self.cells])
+        return pack_lines([self.kinds, self.originals, *self.cells])
 
     @classmethod
     def unpack(cls, stored: Stored) -> "Rows":
-        lines = _unpack_lines(stored)
+        lines = unpack_lines(stored)
         return cls(Lines(lines[2:]), orjson.loads(lines[0]), orjson.loads(lines[1]))
 
 
@@ -71,28 +71,14 @@ class RowBits:
         return bytes(self._bits)
 
 
-def pack_results(results: Sequence[Result]) -> bytes:
-    """Pack one result per row with an address. Those that wait for a mail server are empty."""
-    return _pack_lines(results)
-
-
 def unpack_results(stored: Stored) -> Lines[Result]:
-    return Lines(_unpack_lines(stored))
+    return Lines(unpack_lines(stored))
 
 
-def pack(value: object) -> bytes:
-    return _pack_lines([value])
-
-
-def unpack(stored: Stored) -> Any:
-    (line,) = _unpack_lines(stored)
-    return orjson.loads(line)
-
-
-def _pack_lines(values: Iterable[object]) -> bytes:
+def pack_lines(values: Iterable[object]) -> bytes:
     lines = b"\n".join(map(orjson.dumps, values))
     return encrypt_bytes(zlib.compress(lines, _COMPRESSION))
 
 
-def _unpack_lines(stored: Stored) -> list[bytes]:
+def unpack_lines(stored: Stored) -> list[bytes]:
     return zlib.decompress(decrypt_bytes(bytes(stored))).splitlines()

@@ -3,6 +3,8 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import NamedTuple, Self
 
+import orjson
+
 from engine import (
     DOMAIN_DATA,
     NO_STAFF_DOMAINS,
@@ -17,7 +19,7 @@ from lists.files.cells import read_address
 from lists.files.columns import ColumnGuess, FileColumn
 from lists.files.text_encoding import Confidence
 from lists.models import AddressList
-from lists.packing import Stored, pack, unpack
+from lists.packing import Stored, pack_lines, unpack_lines
 from validation.models import MailHostPace
 from validation.probes.egress import egresses
 
@@ -141,7 +143,7 @@ class StoredPreview:
         return replace(self, first_rows=rows)
 
     def pack(self) -> bytes:
-        return pack(asdict(self))
+        return pack_lines([asdict(self)])
 
     @classmethod
     def of(cls, address_list: AddressList) -> Self:
@@ -149,7 +151,8 @@ class StoredPreview:
 
     @classmethod
     def unpack(cls, stored: Stored) -> Self:
-        fields = unpack(stored)
+        (line,) = unpack_lines(stored)
+        fields = orjson.loads(line)
         fields["file"] = FileFacts(**fields["file"])
         fields["columns"] = [FileColumn(**column) for column in fields["columns"]]
         fields["top_domains"] = [tuple(item) for item in fields["top_domains"]]

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Iterator
 
 from django.http import StreamingHttpResponse
 
+from runtime.unicode import show_invisible
+
 # Excel needs it to read UTF-8.
 BYTE_ORDER_MARK = "\ufeff"
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
@@ -19,6 +21,15 @@ Row = list[str | int]
 
 def escape_formula(text: str) -> str:
     return f"'{text}" if _is_formula(text) else text
+
+
+def to_cell(value: str | int | None) -> str | int:
+    """Return harmless, visible text, or a number. None is empty, and a bool yes or no."""
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return escape_formula(show_invisible(value)) if isinstance(value, str) else value
 
 
 def _is_formula(text: str) -> bool:

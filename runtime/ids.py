@@ -1,5 +1,7 @@
 """Public ids are random, so they can't be counted or guessed."""
 
+import secrets
+
 from django.utils.crypto import get_random_string
 
 
@@ -8,4 +10,5 @@ def random_id(prefix: str) -> str:
 
 
 def request_id() -> str:
-    return random_id("req")
+    # One system call instead of one per character.
+    return f"req_{secrets.token_hex(10)}"

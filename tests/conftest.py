@@ -31,7 +31,7 @@ from tests.support.fresh_database import fresh_database
 from tests.support.log_records import LogCapture, capture_logs
 from tests.support.page_context import record_page_contexts
 from tests.support.pages import browser_for
-from validation.lookup_limits import exhausted_lookups
+from validation.lookup_limits import forget_counts
 
 __all__ = ["fresh_database"]
 
@@ -143,7 +143,7 @@ def _reset_counters() -> Iterator[None]:
     cache.clear()
     limits.exhausted_buckets.clear()
     refusals.discard()
-    exhausted_lookups.clear()
+    forget_counts()
     yield
 
 

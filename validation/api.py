@@ -11,9 +11,7 @@ from apikeys.rest.schema import describe, named_example
 from apikeys.rest.view import ApiView
 from credits.permissions import HasCredits
 from validation import services
-from validation.charging.settlement import ValidationResponse
 from validation.models import Check
-from validation.request_log.writer import Caller
 from validation.results.sample_results import EXAMPLES, pending_result
 from validation.results.serializers import (
     DEFAULT_TIMEOUT_SECONDS,
@@ -22,6 +20,7 @@ from validation.results.serializers import (
     ValidateSerializer,
 )
 from validation.sandbox_errors import raise_sandbox_error
+from validation.validations import Caller, ValidationResponse
 
 MAX_EMAIL_LENGTH = 320
 CHECK_FIELDS = ("check", "timeout_s")

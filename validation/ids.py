@@ -30,19 +30,11 @@ def is_result_id(text: str) -> bool:
 
 
 def new_result_id() -> str:
-    return _new_ids(RESULT_PREFIX, 1)[0]
-
-
-def new_result_ids(number: int) -> list[str]:
-    return _new_ids(RESULT_PREFIX, number)
+    return new_ids(RESULT_PREFIX, 1)[0]
 
 
 def new_batch_id() -> str:
-    return _new_ids(BATCH_PREFIX, 1)[0]
-
-
-def new_response_id() -> str:
-    return _new_ids(RESPONSE_PREFIX, 1)[0]
+    return new_ids(BATCH_PREFIX, 1)[0]
 
 
 def first_id_at(moment: datetime, prefix: str) -> str:
@@ -50,7 +42,7 @@ def first_id_at(moment: datetime, prefix: str) -> str:
     return f"{prefix}{_time_letters(int(moment.timestamp() * 1000))}{_LETTERS[0] * _RANDOM_LENGTH}"
 
 
-def _new_ids(prefix: str, number: int) -> list[str]:
+def new_ids(prefix: str, number: int) -> list[str]:
     random = secrets.token_bytes(number * _RANDOM_LENGTH).translate(_LETTER_OF_BYTE).decode()
     start = f"{prefix}{_time_letters(time.time_ns() // 1_000_000)}"
     return [

@@ -27,47 +27,8 @@ class _Count:
     refreshed_at: float = -_REFRESH_SECONDS
 
 
-class ExhaustedLookups:
-    def __init__(self) -> None:
-        self._counts: dict[str, _Count] = {}
-
-    def is_over_limit(self, account: Account) -> bool:
-        count = self._count(account)
-        limit = EXHAUSTED_PER_REQUEST * account.request_limit
-        now = time.monotonic()
-        if count.exhausted < limit and now - count.refreshed_at >= _REFRESH_SECONDS:
-            # This is first, so that concurrent calls don't read the store too.
-            count.refreshed_at = now
-            key = _cache_key(account, count.hour)
-            stored = query_counters(lambda: int(caches["hourly_counters"].get(key, 0)))
-            count.exhausted = max(count.exhausted, stored or 0)
-        return count.exhausted >= limit
-
-    def record(self, account: Account) -> None:
-        count = self._count(account)
-        key = _cache_key(account, count.hour)
-        stored = query_counters(lambda: caches["hourly_counters"].incr(key))
-        count.exhausted = max(count.exhausted + 1, stored or 0)
-
-    def clear(self) -> None:
-        self._counts = {}
-
-    def _count(self, account: Account) -> _Count:
-        hour = int(time.time()) // WINDOW_SECONDS
-        count = self._counts.get(account.public_id)
-        if count is None or count.hour != hour:
-            if len(self._counts) > _MAX_COUNTS:
-                # The store has them, too.
-                self.clear()
-            count = self._counts[account.public_id] = _Count(hour)
-        return count
-
-
-def _cache_key(account: Account, hour: int) -> str:
-    return f"exhausted-lookups:{account.public_id}:{hour}"
-
-
-exhausted_lookups = ExhaustedLookups()
+# By the account's public id.
+_counts: dict[str, _Count] = {}
 
 
 @dataclass(slots=True)
@@ -75,7 +36,36 @@ class AccountLookupLimit:
     account: Account
 
     def allows_lookup(self) -> bool:
-        return not exhausted_lookups.is_over_limit(self.account)
+        count = self._count()
+        limit = EXHAUSTED_PER_REQUEST * self.account.request_limit
+        now = time.monotonic()
+        if count.exhausted < limit and now - count.refreshed_at >= _REFRESH_SECONDS:
+            # This is first, so that concurrent calls don't read the store too.
+            count.refreshed_at = now
+            key = self._cache_key(count)
+            stored = query_counters(lambda: int(caches["hourly_counters"].get(key, 0)))
+            count.exhausted = max(count.exhausted, stored or 0)
+        return count.exhausted < limit
 
     def record_exhausted(self) -> None:
-        exhausted_lookups.record(self.account)
+        count = self._count()
+        key = self._cache_key(count)
+        stored = query_counters(lambda: caches["hourly_counters"].incr(key))
+        count.exhausted = max(count.exhausted + 1, stored or 0)
+
+    def _count(self) -> _Count:
+        hour = int(time.time()) // WINDOW_SECONDS
+        count = _counts.get(self.account.public_id)
+        if count is None or count.hour != hour:
+            if len(_counts) > _MAX_COUNTS:
+                forget_counts()
+            count = _counts[self.account.public_id] = _Count(hour)
+        return count
+
+    def _cache_key(self, count: _Count) -> str:
+        return f"exhausted-lookups:{self.account.public_id}:{count.hour}"
+
+
+def forget_counts() -> None:
+    """Forget this process's counts. The store keeps them."""
+    _counts.clear()

@@ -1,7 +1,7 @@
 """Run an API call from the dashboard, without a key."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any
@@ -15,17 +15,17 @@ from apikeys.models import count_refusal
 from apikeys.rest.responses import JSON, rate_limit_headers
 from apikeys.throttling import limits
 from apikeys.throttling.limits import BucketState
-from apikeys.throttling.throttles import rate_limit_exceeded
+from apikeys.throttling.throttles import consume_rest_of_batch, rate_limit_exceeded
 from credits.models import Wallet
 from credits.wallet.charges import insufficient_credits
 from engine import Meaning, explain_result
 from runtime.unicode import INVISIBLE
 from validation import services
-from validation.charging.settlement import ValidationResponse
-from validation.models import Check
-from validation.request_log.writer import Caller
+from validation.batches import services as batches
+from validation.models import Check, LogEntry
 from validation.results.serializers import DEFAULT_TIMEOUT_SECONDS
 from validation.sandbox_errors import raise_sandbox_error
+from validation.validations import Caller, ValidationResponse
 
 
 @dataclass(frozen=True)
@@ -92,6 +92,20 @@ def send_request(
     return send(request, validate)
 
 
+def send_batch(request: AccountRequest, emails: Sequence[str]) -> PlaygroundResponse:
+    def validate(call: PlaygroundCall) -> ValidationResponse:
+        account = call.caller.account
+        usage = consume_rest_of_batch([limits.account_bucket(account)], len(emails))
+        if usage is not None:
+            call.rate_limit = usage
+            if usage.refused:
+                raise rate_limit_exceeded(usage, needed=len(emails) - 1)
+        check_price(account, batches.price_of_batch(emails))
+        return batches.validate_batch(caller=call.caller, emails=emails, idempotency_key=None)
+
+    return send(request, validate)
+
+
 def send(
     request: AccountRequest, validate: Callable[[PlaygroundCall], ValidationResponse]
 ) -> PlaygroundResponse:
@@ -127,3 +141,9 @@ def check_price(account: Account, price: int) -> None:
     wallet = Wallet.objects.get(account=account)
     if price > wallet.balance:
         raise insufficient_credits(wallet, required=price)
+
+
+def request_urls(account: Account, batch_id: str) -> dict[str, str]:
+    """Return the URL of each result's page, by result id. Empty if requests aren't stored."""
+    entries = LogEntry.objects.retained_for(account).of_batch(batch_id)
+    return {entry.result_id: entry.get_absolute_url() for entry in entries}

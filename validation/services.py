@@ -13,15 +13,7 @@ from engine import Finding, LookupShare, as_pending, sandbox_smtp, sandbox_word,
 from runtime.database.raw_sql import UNAVAILABLE, OutcomeUnknown, times_unavailable
 from validation.account_domains import matching
 from validation.charging import lost_charges
-from validation.charging.settlement import (
-    MAILBOX_PRICE,
-    PRICE,
-    Validation,
-    ValidationResponse,
-    charge_and_record,
-    count_validations,
-    digest_of_request,
-)
+from validation.charging.settlement import charge_and_record, count_validations, digest_of_request
 from validation.lookup_limits import AccountLookupLimit
 from validation.models import Check, Probe, ReplayExists
 from validation.probes.assessment import MAX_DURATION, assess
@@ -29,9 +21,9 @@ from validation.probes.daily_limit import count_check
 from validation.probes.settlement import finish, read_response, start_probe
 from validation.probes.waiting import wait_for_answers
 from validation.request_log import writer
-from validation.request_log.writer import Caller
 from validation.results import pending, stored_results
 from validation.results.replays import find_response
+from validation.validations import MAILBOX_PRICE, PRICE, Caller, Validation, ValidationResponse
 
 # After the DNS's timeout, as in batches.
 GRACE_SECONDS = 1.0

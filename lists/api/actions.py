@@ -1,4 +1,6 @@
+from collections.abc import Callable
 from dataclasses import asdict
+from functools import partial
 
 import orjson
 from django.conf import settings
@@ -22,6 +24,7 @@ from lists.api.examples import CANCELED_EXAMPLE, COMPLETED_EXAMPLE, PAUSED_EXAMP
 from lists.api.idempotency import IdempotentView
 from lists.api.serializers import AddressListSerializer, ListSampleSerializer, ListStartSerializer
 from lists.lifecycle import Start
+from lists.models import AddressList
 from lists.results.sample import bounce_rate_of, shares_of, take_sample
 from validation.api import IDEMPOTENCY_KEY, REPLAYED
 
@@ -32,6 +35,7 @@ _MAILBOXES = (
     else ""
 )
 _ACTION_ERRORS = (*BODY_ERRORS, "invalid_state")
+describe_action = partial(describe_change, result=AddressListSerializer, refusals=_ACTION_ERRORS)
 
 
 class ActionView(ListView):
@@ -39,6 +43,10 @@ class ActionView(ListView):
 
     def prepare(self) -> None:
         refuse_unknown_fields(read_optional_object(self.request))
+
+    def perform(self, action: Callable[..., AddressList]) -> ApiResponse:
+        changed = action(address_list=self.address_list, actor=self.actor)
+        return json_response(list_document(changed))
 
 
 class SampleView(ActionView):
@@ -100,62 +108,51 @@ class StartView(IdempotentView, ListView):
 
 
 class PauseView(ActionView):
-    @describe_change(
+    @describe_action(
         "pause-list",
         "Pause a list",
         "Stops a started list within seconds. Its results so far stay, and its credits stay held. "
         "A list that is paused for 30 days is canceled.",
-        AddressListSerializer,
         examples={"Paused": PAUSED_EXAMPLE},
-        refusals=_ACTION_ERRORS,
     )
     def post(self, request: ApiRequest, list_id: str) -> ApiResponse:
-        paused = lifecycle.pause_list(address_list=self.address_list, actor=self.actor)
-        return json_response(list_document(paused))
+        return self.perform(lifecycle.pause_list)
 
 
 class ResumeView(ActionView):
-    @describe_change(
+    @describe_action(
         "resume-list",
         "Resume a list",
         "Continues a paused list where it was. If a refund or a deduction used the credits that "
         "it held, it holds credits for the rest.",
-        AddressListSerializer,
         examples={"Queued": QUEUED_EXAMPLE},
         refusals=(*_ACTION_ERRORS, *_UNPAID_ERRORS),
     )
     def post(self, request: ApiRequest, list_id: str) -> ApiResponse:
-        resumed = lifecycle.resume_list(address_list=self.address_list, actor=self.actor)
-        return json_response(list_document(resumed))
+        return self.perform(lifecycle.resume_list)
 
 
 class FinishView(ActionView):
-    @describe_change(
+    @describe_action(
         "finish-list",
         "Finish a list",
         "Completes a list in the state `rechecking` now, without checking its unknown addresses "
         "again. They stay unknown, and the credits held for them return to the balance."
         f"{_MAILBOXES}",
-        AddressListSerializer,
         examples={"Completed": COMPLETED_EXAMPLE},
-        refusals=_ACTION_ERRORS,
     )
     def post(self, request: ApiRequest, list_id: str) -> ApiResponse:
-        finished = lifecycle.finish_list(address_list=self.address_list, actor=self.actor)
-        return json_response(list_document(finished))
+        return self.perform(lifecycle.finish_list)
 
 
 class CancelView(ActionView):
-    @describe_change(
+    @describe_action(
         "cancel-list",
         "Cancel a list",
         "Ends a list for good. Its results so far can be downloaded, and the credits that it "
         "still holds return to the balance. In the state `rechecking`, all results are there, so "
         "the list is completed instead.",
-        AddressListSerializer,
         examples={"Canceled": CANCELED_EXAMPLE},
-        refusals=_ACTION_ERRORS,
     )
     def post(self, request: ApiRequest, list_id: str) -> ApiResponse:
-        canceled = lifecycle.cancel_list(address_list=self.address_list, actor=self.actor)
-        return json_response(list_document(canceled))
+        return self.perform(lifecycle.cancel_list)

@@ -12,7 +12,7 @@ from lists.api.documents import list_document
 from lists.models import AddressList
 from runtime.json_text import render_json
 from validation.api import read_idempotency_key
-from validation.ids import new_response_id
+from validation.ids import RESPONSE_PREFIX, new_ids
 from validation.models import Replay, ReplayExists
 from validation.models.replays import digest
 from validation.results.replays import find_response, store_replay
@@ -60,7 +60,8 @@ class IdempotentView(ApiView):
     def _perform(self, action: Callable[[], AddressList]) -> bytes:
         body, key = render_json(list_document(action())), self.idempotency_key
         if key is not None:
-            values = {"result_id": new_response_id(), "is_free": True}
+            (response_id,) = new_ids(RESPONSE_PREFIX, 1)
+            values = {"result_id": response_id, "is_free": True}
             account = self.request.call.key.account
             store_replay(Replay.of_request(account, key, self.digest, **values), body)
         return body

@@ -10,11 +10,11 @@ from lists.api.base import LIST_ID, ListView, describe_list, refuse_unchecked
 from lists.api.row_serializers import DownloadQuery, ListResultsSerializer, ResultsQuery
 from lists.api.uploads.schema import XLSX
 from lists.models.states import ListState
-from lists.results.download_slots import limit_downloads
 from lists.results.downloads import (
     DEFAULT_COLUMNS,
     Download,
     DownloadFormat,
+    limit_downloads,
     parse_columns,
     row_document,
     stream_download,

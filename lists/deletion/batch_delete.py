@@ -2,7 +2,7 @@
 
 import math
 import time
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import models, transaction
@@ -59,17 +59,14 @@ def delete_content(address_list: AddressList) -> None:
 
 def hide_list(address_list: AddressList) -> None:
     """Make a list unreachable, and lease it for `erase_list`."""
-    now = timezone.now()
-    address_list.deleted_at, address_list.leased_until = now, now + AddressList.LEASE
-    hidden = {"deleted_at": now, "leased_until": address_list.leased_until}
-    AddressList.objects.filter(pk=address_list.pk).update(**hidden, **_CLEARED)
-    ParsedList.objects.filter(list=address_list).delete()
+    address_list.leased_until = timezone.now() + AddressList.LEASE
+    hide_lists(AddressList.objects.filter(pk=address_list.pk), address_list.leased_until)
 
 
-def hide_lists(lists: QuerySet[AddressList]) -> None:
+def hide_lists(lists: QuerySet[AddressList], leased_until: datetime | None = None) -> None:
     """Make lists unreachable. List processes erase them later."""
     ParsedList.objects.filter(list__in=lists).delete()
-    lists.update(deleted_at=timezone.now(), leased_until=None, attempts=0, **_CLEARED)
+    lists.update(deleted_at=timezone.now(), leased_until=leased_until, attempts=0, **_CLEARED)
 
 
 def erase_list(

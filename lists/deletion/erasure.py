@@ -16,7 +16,7 @@ from lists.models import (
 from lists.models.lists import Dedupe
 from lists.models.result_counts import can_become_known
 from lists.models.states import READABLE, UNREAD
-from lists.packing import RowKind, Rows, pack_results, unpack_results
+from lists.packing import RowKind, Rows, pack_lines, unpack_results
 from lists.previews import StoredPreview
 from validation.addresses import address_hash
 from validation.hooks import AddressErasure
@@ -92,7 +92,7 @@ def _erase_from_chunk(address_list: AddressList, pk: int, digest: str) -> int:
         unknown = sum(map(can_become_known, checked))
         chunk.unknown = max(0, chunk.unknown - unknown)
         chunk.pending = max(0, chunk.pending - (len(erased) - len(checked)))
-        chunk.results = pack_results(list(results.values()))
+        chunk.results = pack_lines(results.values())
         counts = ResultCounts()
         for result in checked:
             counts.add(result, -1)

@@ -5,7 +5,7 @@ from contextlib import suppress
 from enum import StrEnum
 from functools import partial
 from operator import itemgetter
-from typing import BinaryIO, NamedTuple
+from typing import BinaryIO
 
 from charset_normalizer import from_bytes
 
@@ -67,11 +67,6 @@ class Confidence(StrEnum):
     UNSURE = "unsure"
 
 
-class FoundEncoding(NamedTuple):
-    name: str
-    confidence: Confidence
-
-
 def find_known_encoding(name: str) -> str:
     """Return Python's name of an encoding, or an empty string if it isn't one of text."""
     with suppress(LookupError, ValueError):
@@ -81,36 +76,38 @@ def find_known_encoding(name: str) -> str:
     return ""
 
 
-def find_encoding(stream: BinaryIO, sample: bytes, charset: str, chosen: str = "") -> FoundEncoding:
+def find_encoding(
+    stream: BinaryIO, sample: bytes, charset: str, chosen: str = ""
+) -> tuple[str, Confidence]:
     """Read the whole file: its only accented letter may be at the end. A byte order mark wins."""
     for mark, encoding in _MARKS:
         if sample.startswith(mark):
-            return FoundEncoding(encoding, Confidence.CERTAIN)
+            return encoding, Confidence.CERTAIN
     charset = find_known_encoding(charset)
     named = find_known_encoding(chosen) or ("" if charset == _UNICODE_DEFAULT else charset)
     if named:
-        return FoundEncoding(named, Confidence.LIKELY)
+        return named, Confidence.LIKELY
     wide = _find_utf16(sample)
     if wide:
-        return FoundEncoding(wide, Confidence.LIKELY)
+        return wide, Confidence.LIKELY
     refuse_binary(sample)
     try:
         for _ in _decode(stream, errors="strict"):
             pass
     except UnicodeDecodeError:
         if _is_mostly_utf8(stream):
-            return FoundEncoding(_UNICODE_DEFAULT, Confidence.LIKELY)
+            return _UNICODE_DEFAULT, Confidence.LIKELY
         return _find_legacy_encoding(stream)
-    return FoundEncoding(_UNICODE_DEFAULT, Confidence.CERTAIN)
+    return _UNICODE_DEFAULT, Confidence.CERTAIN
 
 
-def _find_legacy_encoding(stream: BinaryIO) -> FoundEncoding:
+def _find_legacy_encoding(stream: BinaryIO) -> tuple[str, Confidence]:
     """Choose the encoding in which the letters fit a language best."""
     sample = b"\n".join(_find_cells_beyond_ascii(stream))
     size = len(sample) - len(sample.decode("ascii", "ignore"))
     matches = list(from_bytes(sample, cp_isolation=_DETECTED))
     if not matches:
-        return FoundEncoding(_FALLBACK, Confidence.UNSURE)
+        return _FALLBACK, Confidence.UNSURE
     scored = [(fit(str(match)) - _CHAOS_WEIGHT * match.chaos * size, match) for match in matches]
     (lead, best), *others = sorted(scored, key=itemgetter(0), reverse=True)
     is_clear = all(lead - score > _CLEAR_LEAD for score, _ in others)
@@ -119,7 +116,7 @@ def _find_legacy_encoding(stream: BinaryIO) -> FoundEncoding:
     confidence = Confidence.LIKELY if is_clear and is_enough else Confidence.UNSURE
     # Several encodings may give the same text. The most common one comes first.
     names = {codecs.lookup(name).name for name in best.could_be_from_charset}
-    return FoundEncoding(next(name for name in _DETECTED if name in names), confidence)
+    return next(name for name in _DETECTED if name in names), confidence
 
 
 def _find_cells_beyond_ascii(stream: BinaryIO) -> dict[bytes, None]:

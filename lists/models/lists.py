@@ -28,8 +28,8 @@ from lists.models.states import (
 )
 from runtime.database.leased_rows import LeasedRow
 from runtime.ids import random_id
-from validation.charging.settlement import MAILBOX_PRICE, PRICE
 from validation.probes import groups
+from validation.validations import MAILBOX_PRICE, PRICE
 
 logger = logging.getLogger(__name__)
 

@@ -47,7 +47,7 @@ class ListChunk(LeasedRow):
     row_count = models.PositiveSmallIntegerField()
     # Encrypted, as `packing.Rows`.
     rows = models.BinaryField()
-    # Encrypted. Empty until the chunk is checked.
+    # One per row with an address, encrypted. Empty until the chunk is checked.
     results = models.BinaryField(blank=True, default=b"")
     # Results that can still become known.
     unknown = models.PositiveIntegerField(default=0)

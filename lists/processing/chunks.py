@@ -24,16 +24,16 @@ from lists.event_types import record_list_event
 from lists.models import AddressList, ListChunk, ResultCounts
 from lists.models.result_counts import can_become_known
 from lists.models.states import ListState
-from lists.packing import RowKind, Rows, pack_results, unpack_results
+from lists.packing import RowKind, Rows, pack_lines, unpack_results
 from lists.processing.domain_lookups import load_facts
 from lists.processing.metrics import addresses_checked, chunks_checked
 from runtime.database.heartbeat import Heartbeat
 from validation.account_domains import matching
 from validation.addresses import address_hash
-from validation.charging.settlement import price_of_result
 from validation.models import Probe, ProbeGroup
 from validation.probes import groups
 from validation.probes.assessment import Assessment, choose_organization
+from validation.validations import price_of_result
 
 CREDITS_DEDUCTED = "credits_deducted"
 _CREDITS_DEDUCTED_MESSAGE = (
@@ -101,7 +101,7 @@ def check_chunk(address_list: AddressList, chunk: ListChunk) -> None:
     with Heartbeat(chunk):
         checked = _check(address_list, chunk)
         # This precedes the transaction, for which other charges wait.
-        packed = pack_results(checked.results)
+        packed = pack_lines(checked.results)
         checks = groups.build_checks(address_list.public_id, chunk.pk, checked.asked)
     try:
         is_stored = _store(address_list, chunk, checked, packed, checks)

@@ -5,8 +5,10 @@ from itertools import count
 from typing import Any
 
 import orjson
+from django.core.cache import cache
 from django.db.models import TextChoices
 
+from accounts.models import Account
 from apikeys.errors import ApiError
 from engine import CHECKS
 from lists.models import AddressList
@@ -33,6 +35,11 @@ EXTRA_COLUMNS = (
     *(f"checks.{name}" for name in CHECKS),
 )
 MAX_XLSX_ROWS = 1_048_576
+# Of an account, at the same time.
+MAX_DOWNLOADS = 4
+_RETRY_SECONDS = 30
+# A client may take SEND_SECONDS (config/server/worker.py) to read a piece, which is less.
+_SLOT_SECONDS, _RENEWAL_SECONDS = 120, 20
 # Other requests run between pieces.
 _ROWS_PER_PIECE, _BYTES_PER_PIECE = 50, 64 << 10
 
@@ -78,6 +85,28 @@ def stream_download(address_list: AddressList, download: Download) -> Generator[
     table = _table(address_list, download, str if download.keep_formulas else escape_formula)
     lines = csv_lines(table, download.delimiter, keep_formulas=download.keep_formulas)
     return _join(line.encode() for line in lines)
+
+
+def limit_downloads(account: Account, pieces: Iterator[bytes]) -> Generator[bytes]:
+    """Yield the pieces. The first `next` raises ApiError if too many downloads run."""
+    slots = [f"list-download:{account.public_id}:{number}" for number in range(MAX_DOWNLOADS)]
+    slot = next((slot for slot in slots if cache.add(slot, True, _SLOT_SECONDS)), None)
+    if slot is None:
+        raise ApiError(
+            "rate_limit_exceeded",
+            f"Your account has {MAX_DOWNLOADS} downloads in progress. Wait until one has ended.",
+            details={"limit": MAX_DOWNLOADS, "retry_after": _RETRY_SECONDS},
+            headers={"Retry-After": str(_RETRY_SECONDS)},
+        )
+    try:
+        renewed_at = time.monotonic()
+        for piece in pieces:
+            yield piece
+            if time.monotonic() - renewed_at > _RENEWAL_SECONDS:
+                renewed_at = time.monotonic()
+                cache.set(slot, True, _SLOT_SECONDS)
+    finally:
+        cache.delete(slot)
 
 
 def _table(

@@ -13,10 +13,8 @@ from django.utils import timezone
 
 from accounts.engine import get_engine
 from accounts.models import Account
-from apikeys.errors import daily_limit_exceeded
 from engine import LookupShare
 from lists.models import AddressList, ListChunk, ListSample
-from lists.models.samples import SAMPLE_WINDOW
 from lists.packing import RowKind, Rows
 from validation.lookup_limits import AccountLookupLimit
 
@@ -107,13 +105,10 @@ def _reserve(address_list: AddressList) -> ListSample:
         raise address_list.invalid_state("The sample is being taken. Try again in a few seconds.")
     if existing is not None:
         return existing
-    recent = ListSample.objects.recent().filter(account=account).order_by("-at")
-    counted = list(recent.values_list("at", flat=True)[:SAMPLES_PER_DAY])
-    if len(counted) == SAMPLES_PER_DAY:
-        ends = counted[-1] + SAMPLE_WINDOW
-        limit = SAMPLES_PER_DAY
-        raise daily_limit_exceeded(f"take {limit} samples", limit=limit, ends=ends)
-    ListSample.objects.obsolete().filter(account=account).delete()
+    samples = ListSample.objects.filter(account=account)
+    samples.require_room(SAMPLES_PER_DAY, f"take {SAMPLES_PER_DAY} samples")
+    # Of deleted lists.
+    samples.old().filter(list=None).delete()
     return ListSample.objects.create(account=account, list=address_list)
 
 

@@ -10,12 +10,12 @@ from django.urls import reverse
 from django.utils import timezone
 
 from accounts.models import Account
+from apikeys.daily_limits import WINDOW
 from apikeys.errors import ApiError, daily_limit_exceeded, limit_exceeded
 from apikeys.throttling.limits import query_counters
 from credits.plans.list_limits import is_free, list_limits
 from lists.models import AddressList, ListUpload
 from lists.models.lists import Dedupe
-from lists.models.uploads import UPLOAD_WINDOW
 
 MAX_UNFINISHED = 20
 UPLOADS_PER_DAY = 3
@@ -109,11 +109,11 @@ def check_day(
     if used + amount <= limit:
         return
     # When enough uploads are a day old.
-    ends, excess = timezone.now() + UPLOAD_WINDOW, used + amount - limit
+    ends, excess = timezone.now() + WINDOW, used + amount - limit
     for at, size in sizes:
         excess -= size
         if excess <= 0:
-            ends = at + UPLOAD_WINDOW
+            ends = at + WINDOW
             break
     shown = format_bytes(limit) if unit == "bytes" else f"{limit:,} addresses"
     raise daily_limit_exceeded(f"upload up to {shown}", limit=limit, ends=ends)

@@ -18,8 +18,7 @@ from lists.forms import ColumnForm, DownloadForm, RenameForm
 from lists.models import AddressList
 from lists.models.states import ListState
 from lists.presenters.sentences import deletion_consequences, describe_refusal, name_download
-from lists.results.download_slots import limit_downloads
-from lists.results.downloads import find_delimiter, stream_download
+from lists.results.downloads import find_delimiter, limit_downloads, stream_download
 from lists.results.sample import take_sample
 from lists.uploads import services
 from lists.views.pages import get_list

@@ -35,8 +35,7 @@ from engine import (
     Verdict,
 )
 from lists.files.rows import MAX_COLUMNS
-from lists.results.download_slots import MAX_DOWNLOADS
-from lists.results.downloads import EXTRA_COLUMNS, MAX_XLSX_ROWS
+from lists.results.downloads import EXTRA_COLUMNS, MAX_DOWNLOADS, MAX_XLSX_ROWS
 from lists.results.sample import MIN_ADDRESSES, SAMPLE_SIZE, SAMPLES_PER_DAY
 from lists.uploads.limits import COLUMN_CHANGES_PER_HOUR, MAX_UNFINISHED, format_bytes
 from lists.uploads.parsing import MAX_ROWS_PER_ADDRESS

@@ -3,7 +3,7 @@
 import logging
 import time
 from collections.abc import Callable, Mapping
-from functools import lru_cache, partial
+from functools import cache, lru_cache
 from typing import Any, TypeAlias
 
 import redis
@@ -127,7 +127,15 @@ def _shared_client(server: str, timeout: float) -> tuple[redis.Redis, Coalescer[
         # Reconnect once, but don't wait for a second timeout.
         retry=Retry(NoBackoff(), 1, supported_errors=(redis.ConnectionError,)),
     )
-    return client, Coalescer(partial(_increment_all, client))
+
+    @cache
+    def counting_client() -> redis.Redis:
+        # A coalescer runs one group at a time, so one connection serves all. The pool would check
+        # before each use whether it's open.
+        single: redis.Redis = client.client()  # type: ignore[no-untyped-call]
+        return single
+
+    return client, Coalescer(lambda increments: _increment_all(counting_client(), increments))
 
 
 def _increment_all(client: redis.Redis, increments: list[_Increment]) -> list[int]:

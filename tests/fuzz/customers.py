@@ -27,8 +27,8 @@ from credits.wallet.books import find_discrepancies
 from runtime.dates import to_microseconds
 from tests.conftest import make_member, make_user, signed_in_by_form
 from validation.models import LogEntry
-from validation.request_log.writer import Caller
 from validation.services import validate
+from validation.validations import Caller
 
 # Without the first letter, because rows contain it in both cases. A time zone has such a name, too.
 HARBOUR = re.compile("(?<!Coral[ _]H)arbour")

@@ -12,7 +12,7 @@ from apikeys.actor import Actor
 from engine import sandbox_word
 from lists.models import AddressList, ListChunk, ParsedList
 from lists.models.states import ListState
-from lists.packing import RowKind, Rows, pack_results
+from lists.packing import RowKind, Rows, pack_lines
 from lists.uploads.options import ListOptions
 from lists.uploads.parsing import parse_list
 from lists.uploads.services import upload_list
@@ -90,7 +90,7 @@ def store_results(address_list: AddressList, chunk: ListChunk) -> list[str]:
         for cells, kind in zip(rows.cells, rows.kinds, strict=True)
         if kind == RowKind.ADDRESS
     ]
-    chunk.results, chunk.is_done = pack_results(results), True
+    chunk.results, chunk.is_done = pack_lines(results), True
     chunk.save()
     return [result["verdict"] for result in results]
 

@@ -17,7 +17,7 @@ from xlsxwriter import Workbook
 from accounts.models import Account
 from lists.models import AddressList, ListChunk
 from lists.models.states import ListState
-from lists.packing import pack_results
+from lists.packing import pack_lines
 from lists.results.downloads import (
     DEFAULT_COLUMNS,
     EXTRA_COLUMNS,
@@ -143,7 +143,7 @@ class TestCsv:
         for field in ("lists.disposable_by", "mx.gateway", "mx.ipv4"):
             parent, name = field.split(".")
             del result[parent][name]
-        chunk.results = pack_results([result])
+        chunk.results = pack_lines([result])
         chunk.save()
         _, row = rows_of(download(caller, made, "?columns=lists.disposable_by,mx.gateway,mx.ipv4"))
         assert (row[1], row[-3:]) == ("risky", ["", "", ""])
@@ -152,7 +152,7 @@ class TestCsv:
         made = make_list(account, b"+jane@sandbox.test\n")
         chunk = ListChunk.objects.get(list=made)
         result = dict.fromkeys([*DEFAULT_COLUMNS], "=cmd()")
-        chunk.results = pack_results([result])
+        chunk.results = pack_lines([result])
         chunk.save()
         rows = rows_of(download(caller, made))
         assert rows[1] == ["'+jane@sandbox.test", *["'=cmd()"] * 6]

@@ -15,7 +15,7 @@ from tests.lists.factory import make_started_list
 from tests.lists.runs import GOOD, counts, fresh, recheck_in_time, shops, wallet, work
 from tests.servers.dns import FakeDns
 from tests.support.api_client import ApiClient
-from validation.lookup_limits import EXHAUSTED_PER_REQUEST, exhausted_lookups
+from validation.lookup_limits import EXHAUSTED_PER_REQUEST, AccountLookupLimit
 
 __all__ = ["shops"]
 
@@ -75,7 +75,7 @@ def test_list_over_the_limit_gets_its_verdicts_in_the_next_hour(
     account: Account, fake_dns: FakeDns
 ) -> None:
     for _ in range(LIMIT):
-        exhausted_lookups.record(account)
+        AccountLookupLimit(account).record_exhausted()
     address_list = make_started_list(account, GOOD)
     work()
     assert counts(address_list) == (0, 0, 0, 25)

@@ -12,7 +12,7 @@ from lists.deletion.retention import expire_lists
 from lists.lifecycle import choose_column, choose_encoding
 from lists.models import AddressList, ErasedAddress, ListAddress, ListChunk, ResultCounts
 from lists.models.states import ListState
-from lists.packing import RowKind, pack_results, unpack_results
+from lists.packing import RowKind, pack_lines, unpack_results
 from lists.previews import StoredPreview
 from lists.uploads.parsing import LeaseLost, _Parser
 from lists.uploads.services import begin_parsing, create_list, store_part
@@ -34,7 +34,7 @@ def erase(account: Account | None, actor: User, email: str = "Jane@Shop.com") ->
 def set_results(*verdicts: str) -> None:
     results = [{"verdict": verdict, "reason": f"{verdict}_reason"} for verdict in verdicts]
     unknown = verdicts.count("unknown")
-    ListChunk.objects.update(results=pack_results(results), unknown=unknown, is_done=True)
+    ListChunk.objects.update(results=pack_lines(results), unknown=unknown, is_done=True)
 
 
 def test_rows_with_the_address_are_emptied_with_their_results(
@@ -62,7 +62,7 @@ def test_counts_of_results_no_longer_include_the_address(account: Account, owner
     parsed = upload_and_parse(account, TABLE)
     typo = {"domain": "shop.com", "did_you_mean": "jane@shopify.com", "safe_to_send": True}
     results = [{"reason": "possible_typo", "verdict": "risky", **typo}] * 3
-    ListChunk.objects.update(results=pack_results(results), is_done=True)
+    ListChunk.objects.update(results=pack_lines(results), is_done=True)
     counts = ResultCounts()
     for result in results:
         counts.add(result)

@@ -13,7 +13,7 @@ from lists.lifecycle import choose_column
 from lists.models import AddressList, ListAddress, ListChunk, ListDomain, ListPart
 from lists.models.domains import BLOCK_DOMAINS
 from lists.models.states import ListState
-from lists.packing import RowKind, pack, unpack
+from lists.packing import RowKind, pack_lines, unpack_results
 from lists.previews import StoredPreview
 from lists.uploads.parsing import _Parser, parse_list
 from lists.uploads.sources import Table, open_source
@@ -111,9 +111,9 @@ def test_customer_can_choose_the_encoding(account: Account) -> None:
 
 def test_preview_of_an_earlier_release_is_read(account: Account) -> None:
     parsed = upload_and_parse(account, TABLE)
-    fields = unpack(parsed.parsed.preview)
+    fields = dict(unpack_results(parsed.parsed.preview)[0])
     del fields["file"]["encoding_confidence"]
-    assert StoredPreview.unpack(pack(fields)) == preview_of(parsed)
+    assert StoredPreview.unpack(pack_lines([fields])) == preview_of(parsed)
 
 
 def test_column_that_the_file_does_not_have_fails(account: Account) -> None:

@@ -5,7 +5,7 @@ from io import StringIO
 
 import pytest
 
-from runtime.csv_download import csv_lines, escape_formula
+from runtime.csv_download import csv_lines, escape_formula, to_cell
 
 pytestmark = pytest.mark.anywhere
 
@@ -91,3 +91,20 @@ def test_formulas_can_be_kept() -> None:
 @pytest.mark.parametrize(("delimiter", "cell"), [(",", "a,=1+2"), (";", "a;=1+2")])
 def test_delimiter_of_the_file_is_quoted_instead(delimiter: str, cell: str) -> None:
     assert read(write(delimiter, "x", cell), delimiter) == ["x", cell]
+
+
+@pytest.mark.parametrize(
+    ("value", "cell"),
+    [
+        (None, ""),
+        (True, "yes"),
+        (False, "no"),
+        (0, 0),
+        (FORMULA, f"'{FORMULA}"),
+        ("a\u202eb", "a[U+202E]b"),
+    ],
+)
+def test_cells_show_values_and_contain_no_formulas(
+    value: str | int | None, cell: str | int
+) -> None:
+    assert to_cell(value) == cell

@@ -12,8 +12,8 @@ from credits.wallet.charges import get_balance
 from tests.support.api_client import ApiClient, error_code, refusal
 from validation.models import Replay
 from validation.models.replays import digest
-from validation.request_log.writer import Caller
 from validation.services import validate
+from validation.validations import Caller
 
 pytestmark = pytest.mark.django_db
 

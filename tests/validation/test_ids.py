@@ -14,8 +14,8 @@ from validation.ids import (
     RESULT_PREFIX,
     first_id_at,
     new_batch_id,
+    new_ids,
     new_result_id,
-    new_result_ids,
     result_created_at,
 )
 
@@ -24,19 +24,19 @@ MOMENT = datetime(2026, 11, 20, 18, 30, 0, 123_000, UTC)
 
 def test_id_contains_the_time_to_the_millisecond() -> None:
     with time_machine.travel(MOMENT, tick=False):
-        ids = [new_result_id(), new_batch_id(), *new_result_ids(3)]
+        ids = [new_result_id(), new_batch_id(), *new_ids(RESULT_PREFIX, 3)]
     assert {result_created_at(each) for each in ids} == {MOMENT}
 
 
 def test_ids_have_the_documented_form() -> None:
-    assert all(re.fullmatch(RESULT_ID_PATTERN, each) for each in new_result_ids(50))
+    assert all(re.fullmatch(RESULT_ID_PATTERN, each) for each in new_ids(RESULT_PREFIX, 50))
     assert re.fullmatch(RESULT_ID_PATTERN, new_result_id())
     assert BATCH_ID.match(new_batch_id())
 
 
 def test_ids_of_one_moment_differ_and_use_all_letters() -> None:
     with time_machine.travel(MOMENT, tick=False):
-        ids = new_result_ids(100) + new_result_ids(100)
+        ids = new_ids(RESULT_PREFIX, 100) + new_ids(RESULT_PREFIX, 100)
     assert len(set(ids)) == 200
     assert {letter for each in ids for letter in each[-16:]} == set(
         "0123456789ABCDEFGHJKMNPQRSTVWXYZ"

@@ -16,7 +16,7 @@ from tests.engine.hostile_domains import endless_aliases
 from tests.servers.dns import FakeDns
 from tests.servers.redis import redis
 from tests.support.api_client import ApiClient
-from validation.lookup_limits import ExhaustedLookups, exhausted_lookups
+from validation.lookup_limits import AccountLookupLimit, forget_counts
 
 pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 
@@ -31,7 +31,7 @@ def fake_dns(fake_dns: FakeDns) -> FakeDns:
 
 def exhaust_lookups(account: Account, *, all_but: int = 0) -> None:
     for _ in range(10 * account.request_limit - all_but):
-        exhausted_lookups.record(account)
+        AccountLookupLimit(account).record_exhausted()
 
 
 def validate(caller: ApiClient, email: str) -> dict[str, Any]:
@@ -93,7 +93,7 @@ def test_lookups_within_their_budget_are_not_counted(
     exhaust_lookups(account, all_but=1)
     for name in ("shop.com", "nowhere.com"):
         validate(caller, f"jane@{name}")
-    assert not exhausted_lookups.is_over_limit(account)
+    assert AccountLookupLimit(account).allows_lookup()
 
 
 @pytest.fixture(params=["sqlite", "redis"])
@@ -109,9 +109,11 @@ def _store(request: pytest.FixtureRequest, settings: Settings) -> Iterator[None]
 @pytest.mark.usefixtures("_store")
 def test_workers_share_the_count(account: Account) -> None:
     exhaust_lookups(account, all_but=1)
-    assert not ExhaustedLookups().is_over_limit(account)
-    exhausted_lookups.record(account)
-    assert ExhaustedLookups().is_over_limit(account)
+    forget_counts()
+    assert AccountLookupLimit(account).allows_lookup()
+    AccountLookupLimit(account).record_exhausted()
+    forget_counts()
+    assert not AccountLookupLimit(account).allows_lookup()
 
 
 def test_worker_uses_its_own_count_while_the_store_is_unavailable(
@@ -121,8 +123,8 @@ def test_worker_uses_its_own_count_while_the_store_is_unavailable(
     settings.CACHES = {**settings.CACHES, "hourly_counters": broken}
     try:
         exhaust_lookups(account, all_but=1)
-        assert not exhausted_lookups.is_over_limit(account)
-        exhausted_lookups.record(account)
-        assert exhausted_lookups.is_over_limit(account)
+        assert AccountLookupLimit(account).allows_lookup()
+        AccountLookupLimit(account).record_exhausted()
+        assert not AccountLookupLimit(account).allows_lookup()
     finally:
         limits._breaker.is_open = False

@@ -14,8 +14,8 @@ from validation.api import (
 )
 from validation.batches import services
 from validation.batches.serializers import BatchRequestSerializer, BatchSerializer
-from validation.charging.settlement import ValidationResponse
 from validation.results.sample_results import BATCH_EXAMPLE
+from validation.validations import ValidationResponse
 
 REFUSALS = (
     *("batch_larger_than_limit", "insufficient_credits", "key_credit_limit_reached"),

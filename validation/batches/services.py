@@ -29,13 +29,8 @@ from runtime.metrics.client import Counter
 from runtime.tracing import traced
 from validation.account_domains import matching
 from validation.batches.settlement import Batch, charge_and_record_batch, digest_of
-from validation.charging.settlement import (
-    MAILBOX_PRICE,
-    Validation,
-    ValidationResponse,
-    count_validations,
-)
-from validation.ids import new_result_ids
+from validation.charging.settlement import count_validations
+from validation.ids import RESULT_PREFIX, new_ids
 from validation.lookup_limits import AccountLookupLimit
 from validation.models import Check, Probe, ReplayExists, StoredResult
 from validation.probes.assessment import MAX_DURATION, assess
@@ -43,10 +38,10 @@ from validation.probes.daily_limit import count_check
 from validation.probes.settlement import finish, start_probe
 from validation.probes.waiting import wait_for_answers
 from validation.request_log import writer
-from validation.request_log.writer import Caller
 from validation.results import stored_results
 from validation.results.pending import has_pending, is_pending, refresh
 from validation.services import find_stored_response, price_of
+from validation.validations import MAILBOX_PRICE, Caller, Validation, ValidationResponse
 
 MAX_ADDRESSES = 100
 # The limit of each worker. The engine runs 400.
@@ -198,7 +193,8 @@ def _check(caller: Caller, emails: Sequence[str], seconds: float | None = None) 
             known = "check_failed" if word in REFUSALS else word
             found[email] = get_engine().simulate(email, known)
     duration_ms = round((time.perf_counter() - started) * 1000)
-    each_ms, ids, now = duration_ms // len(distinct), new_result_ids(len(distinct)), timezone.now()
+    each_ms, now = duration_ms // len(distinct), timezone.now()
+    ids = new_ids(RESULT_PREFIX, len(distinct))
     validations = [
         Validation(
             *(caller, email, found[email], words[email] is not None, each_ms),

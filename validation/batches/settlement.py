@@ -17,13 +17,13 @@ from runtime.json_text import render_json
 from runtime.tracing import traced
 from validation.addresses import address_hash
 from validation.charging import lost_charges
-from validation.charging.settlement import Validation, ValidationResponse, charge_and_store
+from validation.charging.settlement import charge_and_store
 from validation.ids import new_batch_id
 from validation.models import Check, Replay
 from validation.models.replays import digest
 from validation.request_log import writer
-from validation.request_log.writer import Caller
 from validation.results import stored_results
+from validation.validations import Caller, Validation, ValidationResponse
 
 
 @dataclass(eq=False)

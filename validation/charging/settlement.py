@@ -5,17 +5,12 @@ account delays the others: the balance doesn't cover all, another transaction ho
 key has a credit limit, or there is an Idempotency-Key.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from datetime import datetime
+from collections.abc import Callable, Sequence
 from functools import cache
-from typing import Any
 from uuid import UUID
 from weakref import WeakValueDictionary
 
 from django.db import DatabaseError, IntegrityError, OperationalError
-from django.utils import timezone
-from django.utils.functional import cached_property
 
 from credits.wallet.charges import (
     Charge,
@@ -25,23 +20,20 @@ from credits.wallet.charges import (
     charges_refused,
 )
 from credits.wallet.key_limits import KeyCreditLimitReached
-from engine import VERDICT_BY_REASON, Finding, Verdict
+from engine import VERDICT_BY_REASON
 from runtime.database.coalescing import Coalescer, WorkInterrupted
 from runtime.database.raw_sql import UNAVAILABLE, BulkInsert, OutcomeUnknown, atomic
-from runtime.json_text import render_json
 from runtime.metrics.client import Counter
 from runtime.tracing import traced
 from validation.addresses import address_hash
 from validation.charging import lost_charges
-from validation.ids import new_result_id
 from validation.models import Check, Replay, ReplayExists
 from validation.models.replays import digest
 from validation.request_log import writer
-from validation.request_log.writer import Caller
 from validation.results import stored_results
 from validation.results.replays import store_replay
+from validation.validations import Caller, Validation, ValidationResponse
 
-PRICE, MAILBOX_PRICE = 1, 2
 validations = Counter(
     "emailvalidation_validations",
     "Completed validations, by verdict, reason and source: api, batch, playground or sandbox.",
@@ -50,79 +42,8 @@ validations = Counter(
 _validations_by = cache(validations.labels)
 
 
-@dataclass(frozen=True, slots=True)
-class ValidationResponse:
-    body: bytes
-    cost: int
-    balance: int
-    verdict: str = ""
-    replayed: bool = False
-
-
-@dataclass(eq=False)
-class Validation:
-    caller: Caller
-    email: str
-    finding: Finding
-    is_sandbox: bool
-    duration_ms: int
-    idempotency_key: str | None = None
-    check: Check = Check.DNS
-    # While a mail server is asked.
-    held: int = 0
-    id: str = field(default_factory=new_result_id)
-    created_at: datetime = field(default_factory=timezone.now)
-    # Whether the connection was lost during its COMMIT.
-    is_in_doubt: bool = False
-
-    @cached_property
-    def cost(self) -> int:
-        if self.is_sandbox or not self.finding.is_definite:
-            return 0
-        return MAILBOX_PRICE if self.finding.has_mailbox_answer else PRICE
-
-    @property
-    def is_replayable(self) -> bool:
-        return self.finding.is_definite or self.is_sandbox
-
-    @property
-    def can_be_grouped(self) -> bool:
-        return not self.is_sandbox and self.idempotency_key is None
-
-    @property
-    def charges(self) -> list[Charge]:
-        if self.is_sandbox:
-            return []
-        caller, verdict = self.caller, self.finding.verdict
-        return [Charge(caller.account, caller.key, verdict, self.cost, self.duration_ms)]
-
-    @cached_property
-    def json(self) -> bytes:
-        document = {
-            "id": self.id,
-            "created_at": self.created_at,
-            "sandbox": self.is_sandbox,
-            **self.finding.document(),
-            "duration_ms": self.duration_ms,
-            "dns_cached": self.finding.dns_cached,
-        }
-        return render_json(document).removesuffix(b"}")
-
-    def build_response(self, balance: int) -> ValidationResponse:
-        credits = b'{"charged":%d,"held":%d,"remaining":%d}' % (self.cost, self.held, balance)
-        body = b'%b,"credits":%b}' % (self.json, credits)
-        return ValidationResponse(body, self.cost, balance, self.finding.verdict)
-
-
 def count_validations(reason: str, source: str, number: int = 1) -> None:
     _validations_by(VERDICT_BY_REASON[reason], reason, source).inc(number)
-
-
-def price_of_result(result: Mapping[str, Any]) -> int:
-    if result["verdict"] == Verdict.UNKNOWN:
-        return 0
-    is_answered = bool(result.get("smtp")) and result["checks"]["mailbox_exists"] is not None
-    return MAILBOX_PRICE if is_answered else PRICE
 
 
 def digest_of_request(email: str, check: Check) -> UUID:

@@ -18,7 +18,7 @@ from engine import (
     parse_address,
 )
 from validation.models import LogEntry, NewMailHost
-from validation.models.mail_hosts import NEW_FOR
+from validation.models.domains import NEW_FOR
 
 MAX_LOOKUPS = 2_000
 LOOKUPS_AT_ONCE = 16

@@ -1,3 +1,5 @@
+from typing import Any
+
 from apikeys.actor import Actor
 from apikeys.errors import ApiError
 from apikeys.request import ApiRequest
@@ -7,8 +9,7 @@ from apikeys.rest.schema import describe
 from apikeys.rest.view import ApiView
 from runtime.json_text import render_json
 from validation.feedback.serializers import FeedbackRequestSerializer, FeedbackSerializer
-from validation.feedback.services import Claim, find_reportable_result, send_feedback
-from validation.models import Feedback
+from validation.feedback.services import find_reportable_result, send_feedback
 from validation.results.api import RESULT_ID
 
 NOT_REPORTABLE = "Your account has no stored result with this id from the last 24 hours."
@@ -16,7 +17,7 @@ NOT_REPORTABLE = "Your account has no stored result with this id from the last 2
 
 class FeedbackView(ApiView):
     result: dict[str, object]
-    claim: Claim
+    chosen: dict[str, Any]
 
     def find_object(self) -> None:
         account = self.request.call.key.account
@@ -26,12 +27,7 @@ class FeedbackView(ApiView):
         self.result = result
 
     def prepare(self) -> None:
-        chosen = FeedbackRequestSerializer.parse(read_object(self.request))
-        self.claim = Claim(
-            Feedback.Expected(chosen["expected"]),
-            chosen.get("comment") or "",
-            chosen.get("bounce") or "",
-        )
+        self.chosen = FeedbackRequestSerializer.parse(read_object(self.request))
 
     @describe(
         "send-feedback",
@@ -48,7 +44,6 @@ class FeedbackView(ApiView):
         scope="validate",
     )
     def post(self, request: ApiRequest, result_id: str) -> ApiResponse:
-        feedback = send_feedback(
-            sender=Actor.of_call(request.call), result=self.result, claim=self.claim
-        )
+        sender = Actor.of_call(request.call)
+        feedback = send_feedback(sender=sender, result=self.result, **self.chosen)
         return ApiResponse(render_json({"id": feedback.public_id, "state": feedback.state}), 202)

@@ -1,8 +1,6 @@
-from typing import Any
-
 from django import forms
 
-from validation.feedback.services import MAX_BOUNCE_LENGTH, MAX_COMMENT_LENGTH, Claim
+from validation.feedback.services import MAX_BOUNCE_LENGTH, MAX_COMMENT_LENGTH
 from validation.models import Feedback
 
 
@@ -24,11 +22,6 @@ class FeedbackForm(forms.Form):
         max_length=MAX_BOUNCE_LENGTH,
         widget=forms.Textarea({"rows": 5, "spellcheck": "false"}),
     )
-
-    @property
-    def claim(self) -> Claim:
-        data: dict[str, Any] = self.cleaned_data
-        return Claim(Feedback.Expected(data["expected"]), data["comment"], data["bounce"])
 
 
 class AnswerForm(forms.Form):

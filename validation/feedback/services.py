@@ -1,6 +1,5 @@
 """Sending feedback shares the full address with staff."""
 
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
@@ -12,14 +11,13 @@ from accounts import audit
 from accounts.events import record_event
 from accounts.models import Account, User
 from apikeys.actor import Actor
-from apikeys.errors import daily_limit_exceeded
 from runtime.metrics.client import Counter
 from validation.addresses import address_hash, mask_address
 from validation.event_types import FEEDBACK_ANSWERED
 from validation.feedback import emails
 from validation.ids import is_result_id, result_created_at
 from validation.models import Feedback, FeedbackText
-from validation.models.feedback import FEEDBACK_WINDOW, feedback_id
+from validation.models.feedback import feedback_id
 from validation.results import stored_results
 
 FEEDBACK_PER_DAY = 100
@@ -33,13 +31,6 @@ feedback_sent = Counter(
 )
 
 
-@dataclass(frozen=True)
-class Claim:
-    expected: Feedback.Expected
-    comment: str = ""
-    bounce: str = ""
-
-
 def find_reportable_result(account: Account, result_id: str) -> dict[str, Any] | None:
     created_at = result_created_at(result_id) if is_result_id(result_id) else None
     if created_at is None or created_at <= timezone.now() - MAX_RESULT_AGE:
@@ -48,7 +39,14 @@ def find_reportable_result(account: Account, result_id: str) -> dict[str, Any] |
 
 
 @transaction.atomic
-def send_feedback(*, sender: Actor, result: dict[str, Any], claim: Claim) -> Feedback:
+def send_feedback(
+    *,
+    sender: Actor,
+    result: dict[str, Any],
+    expected: str,
+    comment: str | None = None,
+    bounce: str | None = None,
+) -> Feedback:
     """Store feedback, in place of earlier feedback on the result."""
     if result["sandbox"]:
         return Feedback(public_id=feedback_id())
@@ -56,10 +54,11 @@ def send_feedback(*, sender: Actor, result: dict[str, Any], claim: Claim) -> Fee
     account = Account.objects.select_for_update(no_key=True).get(pk=sender.account.pk)
     earlier = Feedback.objects.filter(account=account, result_id=result["id"])
     if not earlier.exists():
-        _check_day(account)
+        others = Feedback.objects.filter(account=account)
+        others.require_room(FEEDBACK_PER_DAY, f"send feedback on {FEEDBACK_PER_DAY} results")
     user = sender.user or (sender.key and sender.key.created_by)
     document = orjson.dumps(result).decode()
-    text = FeedbackText(result["email"], claim.comment, claim.bounce, document)
+    text = FeedbackText(result["email"], comment or "", bounce or "", document)
     feedback, _ = Feedback.objects.update_or_create(
         account=account,
         result_id=result["id"],
@@ -70,7 +69,7 @@ def send_feedback(*, sender: Actor, result: dict[str, Any], claim: Claim) -> Fee
             "domain": result["ascii_domain"] or "",
             "verdict": result["verdict"],
             "reason": result["reason"],
-            "expected": claim.expected,
+            "expected": expected,
             "address_hash": address_hash(result["email"]),
             "packed": Feedback.pack(text),
             "state": Feedback.State.OPEN,
@@ -105,14 +104,3 @@ def answer_feedback(*, feedback: Feedback, answer: str, actor: User, ip: str | N
         ids = {"id": feedback.public_id, "result": feedback.result_id}
         record_event(feedback.account, FEEDBACK_ANSWERED, {**ids, "expected": feedback.expected})
     return bool(is_answered)
-
-
-def _check_day(account: Account) -> None:
-    recent = Feedback.objects.recent().filter(account=account).order_by("-at")
-    counted = list(recent.values_list("at", flat=True)[:FEEDBACK_PER_DAY])
-    if len(counted) < FEEDBACK_PER_DAY:
-        return
-    ends = counted[-1] + FEEDBACK_WINDOW
-    raise daily_limit_exceeded(
-        f"send feedback on {FEEDBACK_PER_DAY} results", limit=FEEDBACK_PER_DAY, ends=ends
-    )

@@ -7,23 +7,20 @@ from django.db.models import Q
 from django.utils import timezone
 
 from accounts.models import Account
+from apikeys.daily_limits import DailyQuerySet
 from apikeys.models import ApiKey
 from runtime.encryption import DecryptionFailed, decrypt, encrypt
 from runtime.ids import random_id
 from runtime.logging.formatters import mask_secrets
 
 FEEDBACK_RETENTION = timedelta(days=90)
-FEEDBACK_WINDOW = timedelta(hours=24)
 
 
 def feedback_id() -> str:
     return random_id("fbk")
 
 
-class FeedbackQuerySet(models.QuerySet["Feedback"]):
-    def recent(self) -> "FeedbackQuerySet":
-        return self.filter(at__gt=timezone.now() - FEEDBACK_WINDOW)
-
+class FeedbackQuerySet(DailyQuerySet["Feedback"]):
     def expired(self) -> "FeedbackQuerySet":
         return self.filter(at__lte=timezone.now() - FEEDBACK_RETENTION)
 

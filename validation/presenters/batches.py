@@ -1,12 +1,9 @@
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
-
-from django.template.defaultfilters import pluralize
+from typing import Any
 
 from engine import Verdict, explain_result
-from runtime.csv_download import Row, csv_data_url, escape_formula
-from runtime.unicode import show_invisible
+from runtime.csv_download import Row, csv_data_url, to_cell
 from validation.presenters.domains import account_list_note
 
 Document = Mapping[str, Any]
@@ -33,75 +30,28 @@ class BatchRow:
             notes.append(f"Repeats line {self.repeats}, for free.")
         return " ".join(filter(None, notes))
 
-    @property
-    def score(self) -> str:
-        score = self.result["score"]
-        return "None" if score is None else str(score)
 
-    @property
-    def safe_to_send(self) -> str:
-        return {True: "Yes", False: "No", None: "Not checked"}[self.result["safe_to_send"]]
-
-    @property
-    def sign_up(self) -> str:
-        return "Accept" if self.result["accept_for_signup"] else "Reject"
-
-
-class CsvColumn(NamedTuple):
-    name: str
-    meaning: str
-    value: Callable[[BatchRow], str | int]
-
-
-CSV_COLUMNS = (
-    CsvColumn("line", "The line of your text", lambda row: row.line),
-    CsvColumn("email", "The address", lambda row: _text(row.result["email"])),
-    CsvColumn("verdict", "The overall result", lambda row: row.result["verdict"]),
-    CsvColumn("reason", "The code of the main reason", lambda row: row.result["reason"]),
-    CsvColumn(
-        "did_you_mean",
-        "The suggested correction, if there is one",
-        lambda row: _text(row.result["did_you_mean"] or ""),
-    ),
-    CsvColumn(
-        "score",
-        "0 to 100, or empty if the verdict is unknown",
-        lambda row: _or_empty(row.result["score"]),
-    ),
-    CsvColumn(
-        "safe_to_send",
-        "yes, no, or empty if the mailbox was not checked",
-        lambda row: _yes_or_no(row.result["safe_to_send"]),
-    ),
-    CsvColumn(
-        "accept_for_signup",
-        "Whether a sign-up form should accept the address: yes or no",
-        lambda row: _yes_or_no(row.result["accept_for_signup"]),
-    ),
-    CsvColumn(
-        "account_list",
-        "Which list of your own domains has the domain: allowed, denied, or empty",
-        lambda row: row.result["account_list"] or "",
-    ),
-    CsvColumn(
-        "repeats_line",
-        "The earlier line with the same address, or empty",
-        lambda row: _or_empty(row.repeats),
-    ),
-    CsvColumn("credits", "The credits charged", lambda row: row.result["credits"]["charged"]),
-    CsvColumn("id", "The result ID", lambda row: row.result["id"]),
-)
+# Each column of the CSV file, and what it means.
+CSV_COLUMNS = {
+    "line": "The line of your text",
+    "email": "The address",
+    "verdict": "The overall result",
+    "reason": "The code of the main reason",
+    "did_you_mean": "The suggested correction, if there is one",
+    "score": "0 to 100, or empty if the verdict is unknown",
+    "safe_to_send": "yes, no, or empty if the mailbox was not checked",
+    "accept_for_signup": "Whether a sign-up form should accept the address: yes or no",
+    "account_list": "Which list of your own domains has the domain: allowed, denied, or empty",
+    "repeats_line": "The earlier line with the same address, or empty",
+    "credits": "The credits charged",
+    "id": "The result ID",
+}
 
 
 @dataclass(frozen=True)
 class BatchReport:
     document: Document
     rows: list[BatchRow]
-
-    @property
-    def headline(self) -> str:
-        count = len(self.rows)
-        return f"{count} address{pluralize(count, 'es')} validated"
 
     @property
     def shares(self) -> list[tuple[str, int, float]]:
@@ -119,21 +69,19 @@ class BatchReport:
         return any(row.url for row in self.rows)
 
     @property
-    def csv_name(self) -> str:
-        return f"{self.document['id']}.csv"
-
-    @property
     def csv_url(self) -> str:
         return csv_data_url(self.csv_rows())
 
     @property
-    def csv_columns(self) -> tuple[CsvColumn, ...]:
+    def csv_columns(self) -> dict[str, str]:
         return CSV_COLUMNS
 
     def csv_rows(self) -> Iterator[Row]:
-        yield [column.name for column in CSV_COLUMNS]
+        yield [*CSV_COLUMNS]
         for row in self.rows:
-            yield [column.value(row) for column in CSV_COLUMNS]
+            values = {**row.result, "line": row.line, "repeats_line": row.repeats}
+            values["credits"] = row.result["credits"]["charged"]
+            yield [to_cell(values[name]) for name in CSV_COLUMNS]
 
 
 def present_batch(document: Document, lines: Sequence[int], urls: Mapping[str, str]) -> BatchReport:
@@ -154,15 +102,3 @@ def limit_note(requests_per_minute: int, max_addresses: int) -> str:
         f"Each address counts as one request, and your rate limit is {requests_per_minute} per "
         f"minute. So a batch can have up to {requests_per_minute} addresses."
     )
-
-
-def _text(text: str) -> str:
-    return escape_formula(show_invisible(text))
-
-
-def _or_empty(number: int | None) -> str | int:
-    return "" if number is None else number
-
-
-def _yes_or_no(value: bool | None) -> str:
-    return {True: "yes", False: "no", None: ""}[value]

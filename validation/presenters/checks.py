@@ -38,12 +38,6 @@ class Check:
         return self.state.name.lower().replace("_", "-")
 
 
-@dataclass(frozen=True)
-class CheckGroup:
-    name: str
-    checks: list[Check]
-
-
 # What a check says, and in which state it is, if it is true, and if it is false.
 Outcomes = tuple[str, CheckState, str, CheckState]
 FAILED, RISK, PASSED, INFO, NOT_RUN = CheckState
@@ -88,8 +82,8 @@ _GROUPS: dict[str, dict[str, Outcomes]] = {
 _NOT_RUN = {"mixed_script": "Mixed scripts", "null_mx": "Null MX record", "has_tag": "+tag"}
 
 
-def group_checks(values: Mapping[str, bool | None]) -> list[CheckGroup]:
-    groups = []
+def group_checks(values: Mapping[str, bool | None]) -> dict[str, list[Check]]:
+    groups = {}
     for group, outcomes_by_name in _GROUPS.items():
         checks = []
         for name, (true, state_if_true, false, state_if_false) in outcomes_by_name.items():
@@ -100,5 +94,5 @@ def group_checks(values: Mapping[str, bool | None]) -> list[CheckGroup]:
             }
             # Results of an earlier release don't have later checks.
             checks.append(Check(name, *outcomes[values.get(name)]))
-        groups.append(CheckGroup(group, sorted(checks, key=lambda c: _ORDER.index(c.state))))
+        groups[group] = sorted(checks, key=lambda check: _ORDER.index(check.state))
     return groups

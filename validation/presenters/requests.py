@@ -10,10 +10,10 @@ from accounts.presenters.elements import EmptyState
 from credits.money import format_credits
 from engine import CHECKS, MEANINGS, Meaning, explain_result
 from validation.addresses import unpack_account_list, unpack_checks
-from validation.charging.settlement import MAILBOX_PRICE
 from validation.models import LogEntry
 from validation.presenters.retention import format_days
 from validation.probes.assessment import MAX_DURATION
+from validation.validations import MAILBOX_PRICE
 
 
 def format_duration(milliseconds: int) -> str:

@@ -134,7 +134,7 @@ def _converse(question: Question) -> Answer:
         return Answer(known)
     prober = Prober(
         engine.find_addresses,
-        egresses()[question.egress].dial,
+        egresses()[question.egress],
         settings.PROBE_DOMAIN,
         settings.PROBE_SENDER,
     )

@@ -1,5 +1,4 @@
 from functools import cache, partial
-from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from django.conf import settings
@@ -10,19 +9,12 @@ from validation.models import MailHostPace, Probe
 DIRECT = "direct"
 
 
-class Egress(NamedTuple):
-    """An address from which mail servers are asked."""
-
-    name: str
-    dial: Dialer
-
-
 @cache
-def egresses() -> dict[str, Egress]:
-    found = [Egress(_name(url), SocksProxy(url).connect) for url in settings.PROBE_PROXY]
-    if not found:
-        found = [Egress(DIRECT, partial(connect_directly, source=settings.PROBE_ADDRESS))]
-    return {egress.name: egress for egress in found}
+def egresses() -> dict[str, Dialer]:
+    """Return what connects from each address that mail servers are asked from, by its name."""
+    if not settings.PROBE_PROXY:
+        return {DIRECT: partial(connect_directly, source=settings.PROBE_ADDRESS)}
+    return {_name(url): SocksProxy(url).connect for url in settings.PROBE_PROXY}
 
 
 def move_probes() -> None:

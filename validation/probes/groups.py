@@ -17,7 +17,7 @@ from runtime.encryption import DecryptionFailed, decrypt, encrypt
 from runtime.json_text import render_json
 from validation.account_domains import matching
 from validation.addresses import address_hash
-from validation.ids import new_result_ids
+from validation.ids import RESULT_PREFIX, new_ids
 from validation.models import MailHostPace, Probe, ProbeGroup
 from validation.models.probes import MailHostPaceQuerySet, ProbeQuerySet
 from validation.probes.assessment import MAX_DURATION, Assessment
@@ -46,7 +46,7 @@ def build_checks(list_id: str, chunk_id: int, assessments: Sequence[Assessment])
     refusing = _refusing().filter(organization__in=organizations)
     unusable = set(refusing.values_list("organization", "egress"))
     checks = []
-    ids = new_result_ids(len(chosen))
+    ids = new_ids(RESULT_PREFIX, len(chosen))
     for result_id, (address, each) in zip(ids, chosen.items(), strict=True):
         names = [name for name in egresses() if (each.organization, name) not in unusable]
         parts = each.finding.parts

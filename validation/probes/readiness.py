@@ -10,8 +10,8 @@ import dns.reversename
 from django.conf import settings
 
 from accounts.engine import get_engine
-from engine import MailboxQuestion, SmtpOutcome, find_targets, is_public, probe_host
-from validation.probes.egress import DIRECT, Egress, egresses
+from engine import Dialer, MailboxQuestion, SmtpOutcome, find_targets, is_public, probe_host
+from validation.probes.egress import DIRECT, egresses
 
 # Mailboxes that mail servers' operators write to (RFC 2142).
 CONTACTS = ("postmaster", "abuse")
@@ -34,11 +34,11 @@ def check_requirements() -> Iterator[Requirement]:
     yield Requirement(
         f"MX of {sender}", "" if hosts else f"Publish an MX record for {sender}: replies go there."
     )
-    for egress in egresses().values():
+    for egress, dial in egresses().items():
         address = _public_address(egress)
         if address is None:
             yield Requirement(
-                f"Address of {egress.name}",
+                f"Address of {egress}",
                 "Its public address isn't known. Set PROBE_ADDRESS to this machine's public "
                 "address, or name the proxy by its public address.",
             )
@@ -46,7 +46,7 @@ def check_requirements() -> Iterator[Requirement]:
             yield _check_names(address, domain, forward)
             yield _check_spf(address, sender, hosts)
         if hosts:
-            yield from _check_port(egress, sender, hosts)
+            yield from _check_port(egress, dial, sender, hosts)
 
 
 def _check_names(address: str, domain: str, forward: set[str]) -> Requirement:
@@ -87,19 +87,19 @@ def _covers(term: str, address: str, sender: str, hosts: list[str]) -> bool:
     return False
 
 
-def _check_port(egress: Egress, sender: str, hosts: list[str]) -> Iterator[Requirement]:
+def _check_port(egress: str, dial: Dialer, sender: str, hosts: list[str]) -> Iterator[Requirement]:
     """Talk to the operator's own mail server, as to any other."""
     engine = get_engine()
     for recipient in (settings.PROBE_SENDER, *(f"{name}@{sender}" for name in CONTACTS)):
         question = MailboxQuestion(settings.PROBE_DOMAIN, settings.PROBE_SENDER, recipient)
         targets = find_targets(hosts, engine.find_addresses)
-        conversation = probe_host(targets, question, dial=egress.dial).conversation
-        name = f"{recipient} through {egress.name}"
+        conversation = probe_host(targets, question, dial=dial).conversation
+        name = f"{recipient} through {egress}"
         if not conversation.steps:
             problem = f"No answer from {hosts[0]} on port 25: {conversation.outcome}."
             if conversation.outcome != SmtpOutcome.PROXY_FAILED:
                 problem += " Most clouds block this port: docs/operations/mailbox-checks.md."
-            yield Requirement("Port 25 through " + egress.name, problem)
+            yield Requirement("Port 25 through " + egress, problem)
             return
         replies = conversation.recipient_replies
         is_accepted = bool(replies) and replies[0].startswith(b"25")
@@ -107,11 +107,11 @@ def _check_port(egress: Egress, sender: str, hosts: list[str]) -> Iterator[Requi
         yield Requirement(name, "" if is_accepted else f"Create this mailbox. Reply: {reply}")
 
 
-def _public_address(egress: Egress) -> str | None:
-    if egress.name == DIRECT:
+def _public_address(egress: str) -> str | None:
+    if egress == DIRECT:
         found = [settings.PROBE_ADDRESS]
     else:
-        host = egress.name.rpartition(":")[0].strip("[]")
+        host = egress.rpartition(":")[0].strip("[]")
         found = [host, *sorted(_addresses(host))]
     return next(filter(is_public, found), None)
 

@@ -17,21 +17,15 @@ from runtime.database.raw_sql import atomic
 from runtime.encryption import encrypt
 from validation.account_domains import matching
 from validation.addresses import address_hash
-from validation.charging.settlement import (
-    MAILBOX_PRICE,
-    Validation,
-    ValidationResponse,
-    count_validations,
-    digest_of_request,
-)
+from validation.charging.settlement import count_validations, digest_of_request
 from validation.event_types import CHECK_COMPLETED
 from validation.models import Check, LogEntry, MailHostPace, Probe, Replay, StoredResult
 from validation.models.stored_results import StoredResultQuerySet
 from validation.probes.assessment import MAX_DURATION, Assessment
 from validation.request_log import writer
-from validation.request_log.writer import Caller
 from validation.results import stored_results
 from validation.results.pending import announce, has_pending
+from validation.validations import MAILBOX_PRICE, Caller, Validation, ValidationResponse
 
 
 @atomic()

@@ -3,6 +3,8 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta, tzinfo
 from enum import StrEnum
 
+from django.core.exceptions import ValidationError
+
 from accounts.presenters.charts import MAX_LABELS, choose_labeled
 from runtime.dates import midnight, next_month, previous_month
 
@@ -21,18 +23,6 @@ LABEL_HOURS = (1, 2, 4, 8, 12, 24)
 
 # A day less than totals.HOURLY_RETENTION: rows are deleted during the last day.
 MAX_HOURLY_AGE = timedelta(days=395)
-
-
-class HoursExpired(ValueError):
-    def __init__(self) -> None:
-        super().__init__("Usage by hour is available for 13 months. View older usage by day.")
-
-
-class RangeTooLong(ValueError):
-    def __init__(self, unit: Unit) -> None:
-        super().__init__(
-            f"Usage by {unit} is limited to {MAX_DAYS[unit]:,} days. Choose a shorter range."
-        )
 
 
 @dataclass(frozen=True)
@@ -113,7 +103,8 @@ def range_of_days(
 ) -> DateRange:
     """Return the range of these days. If `unit` is None, choose the smallest readable one.
 
-    With `today`, take into account that old hours are deleted.
+    With `today`, take into account that old hours are deleted. Raise ValidationError for too many
+    days, or deleted hours.
     """
     days = (last - first).days + 1
     has_hours = today is None or first > today - MAX_HOURLY_AGE
@@ -121,9 +112,11 @@ def range_of_days(
         limits = {Unit.HOUR: 2 * has_hours, Unit.DAY: MAX_DAYS[Unit.DAY], Unit.MONTH: days}
         unit = next(unit for unit, limit in limits.items() if days <= limit)
     if unit == Unit.HOUR and not has_hours:
-        raise HoursExpired
+        raise ValidationError("Usage by hour is available for 13 months. View older usage by day.")
     if days > MAX_DAYS[unit]:
-        raise RangeTooLong(unit)
+        raise ValidationError(
+            f"Usage by {unit} is limited to {MAX_DAYS[unit]:,} days. Choose a shorter range."
+        )
     return DateRange(unit, midnight(first), midnight(last) + DAY)
 
 

@@ -12,8 +12,6 @@ from validation.key_filter import ORDER_ERROR, KeyFilter
 from validation.reports.date_ranges import (
     MAX_DAYS,
     DateRange,
-    HoursExpired,
-    RangeTooLong,
     Unit,
     last_days,
     last_hours,
@@ -52,10 +50,7 @@ class UsageFilter(KeyFilter):
         if self.is_playground and data.get("source") not in {"", Source.PLAYGROUND}:
             raise ValidationError("The playground uses no key. Choose another key or source.")
         if not self.errors:
-            try:
-                self.date_range = self._parse_range(data)
-            except (RangeTooLong, HoursExpired) as error:
-                raise ValidationError(str(error)) from error
+            self.date_range = self._parse_range(data)
         return data
 
     @property

@@ -44,16 +44,12 @@ class Overview:
         return sum_stats(self.days[-WEEK:])
 
     @property
-    def week_before(self) -> UsageStats:
-        return sum_stats(self.days[-2 * WEEK : -WEEK])
-
-    @property
     def month(self) -> UsageStats:
         return sum_stats(self.days)
 
     @property
     def change(self) -> int | None:
-        before = self.week_before.requests
+        before = sum_stats(self.days[-2 * WEEK : -WEEK]).requests
         return round(100 * (self.week.requests - before) / before) if before else None
 
 

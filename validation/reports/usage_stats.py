@@ -7,11 +7,10 @@ from django.db.models import Sum
 from accounts.models import Account
 from apikeys.errors import REFUSALS
 from apikeys.models import ApiKey, RefusalHour
-from credits.models.usage import BUCKETS, Source
+from credits.models.usage import BUCKET_BOUNDS, BUCKETS, Source
 from credits.wallet import totals
 from credits.wallet.totals import UsageTotal
 from validation.reports.date_ranges import DateRange, Unit
-from validation.reports.latency import format_percentile
 
 # From the bottom of a bar.
 STACK_ORDER = ("deliverable", "risky", "undeliverable", "unknown")
@@ -47,6 +46,20 @@ class UsageStats:
     @property
     def p95(self) -> str:
         return format_percentile(self.histogram, 0.95)
+
+
+def format_percentile(histogram: Sequence[int], share: float) -> str:
+    """Return a text such as `19 ms`. Assumes that calls are spread evenly within a bucket."""
+    if not any(histogram):
+        return "no calls"
+    remaining, lower = share * sum(histogram), 0
+    for bound, calls in zip(BUCKET_BOUNDS, histogram, strict=False):
+        if calls and calls >= remaining:
+            milliseconds = lower + (bound - lower) * remaining / calls
+            return f"{max(1, round(milliseconds)):,} ms"
+        remaining -= calls
+        lower = bound
+    return f"over {lower:,} ms"
 
 
 @dataclass(frozen=True)

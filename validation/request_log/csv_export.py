@@ -2,11 +2,10 @@ from collections.abc import Iterator
 
 from accounts import audit
 from accounts.models import Account, User
-from runtime.csv_download import Row, escape_formula
+from runtime.csv_download import Row, to_cell
 from runtime.database.pagination import BATCH_SIZE
 from runtime.database.pool import release_connection
 from runtime.database.replica import reads_replica
-from runtime.unicode import show_invisible
 from validation.models import LogEntry
 from validation.request_log.search import LogQuery, log_page
 
@@ -43,26 +42,23 @@ def _csv_rows(account: Account, query: LogQuery) -> Iterator[Row]:
 
 
 def _csv_row(entry: LogEntry) -> Row:
-    key, score = entry.key, entry.score
-    return [
+    key = entry.key
+    cells: list[str | int | None] = [
         f"{entry.at:%Y-%m-%d %H:%M:%S}",
-        _text(entry.address),
+        entry.address,
         entry.verdict,
         entry.reason,
-        "" if score is None else score,
+        entry.score,
         entry.status,
         entry.refusal,
         entry.cost,
         entry.duration_ms,
-        key.public_id if key else "",
-        _text(key.name if key else "Playground"),
-        "yes" if entry.sandbox else "no",
-        "yes" if entry.replayed else "no",
-        _text(entry.path),
-        _text(entry.request_id),
+        key.public_id if key else None,
+        key.name if key else "Playground",
+        entry.sandbox,
+        entry.replayed,
+        entry.path,
+        entry.request_id,
         entry.result_id,
     ]
-
-
-def _text(text: str) -> str:
-    return escape_formula(show_invisible(text))
+    return [to_cell(cell) for cell in cells]

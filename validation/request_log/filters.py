@@ -15,6 +15,7 @@ from validation.ids import BATCH_ID
 from validation.key_filter import ORDER_ERROR, KeyFilter
 from validation.request_log.search import LogQuery
 
+# Ours, and those that clients choose.
 REQUEST_ID = re.compile(r"\A[A-Za-z0-9_-]{8,64}\Z")
 REFUSED = "refused"
 TIMES = ("range", "since", "until")

@@ -1,6 +1,5 @@
 """The most selective filter scans an index, and the others filter its rows."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -82,32 +81,29 @@ def newer_entries(account: Account, query: LogQuery, after: datetime) -> list[Lo
     """Return a page of the entries after this time, and just before it: some are stored late."""
     start = after - MAX_ROW_DELAY
     page = log_page(account, replace(query, since=max(start, query.since or start)))
-    mark_pending(page.entries)
-    return page.entries
+    return mark_pending(page.entries)
 
 
 def latest_entries(account: Account, limit: int) -> list[LogEntry]:
     entries = LogEntry.objects.retained_for(account).select_related("key").order_by("-at", "-pk")
-    latest = list(entries[:limit])
-    mark_pending(latest)
-    return latest
+    return mark_pending(list(entries[:limit]))
 
 
 def find_entry(account: Account, request_id: str, at: datetime) -> LogEntry | None:
     entries = LogEntry.objects.retained_for(account).filter(request_id=request_id, at=at)
-    found = list(entries.select_related("key")[:1])
-    mark_pending(found)
+    found = mark_pending(list(entries.select_related("key")[:1]))
     return found[0] if found else None
 
 
-def mark_pending(entries: Sequence[LogEntry]) -> None:
-    """Mark the entries whose mailbox check waits for a mail server."""
+def mark_pending(entries: list[LogEntry]) -> list[LogEntry]:
+    """Mark and return the entries: some mailbox checks wait for a mail server."""
     unknown = [entry.result_id for entry in entries if entry.verdict == Verdict.UNKNOWN]
     if unknown:
         waiting = Probe.objects.waiting().filter(result_id__in=unknown)
         pending = set(waiting.values_list("result_id", flat=True))
         for entry in entries:
             entry.is_pending = entry.result_id in pending
+    return entries
 
 
 def find_result(account: Account, result_id: str) -> LogEntry | None:

@@ -1,48 +1,28 @@
 import itertools
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Protocol
+from typing import Any
 
 from django.conf import settings
 from django.utils import timezone
 
-from accounts.models import Account
 from apikeys.models import ApiKey
 from apikeys.request import ApiHttpRequest
-from engine import CHECKS, Finding
+from engine import CHECKS
 from runtime.database.raw_sql import BulkInsert
 from runtime.database.write_behind import WriteBuffer
 from runtime.logging.formatters import mask_secrets
 from validation.addresses import address_hash, mask_address, pack_account_list, pack_checks
 from validation.models import LogEntry
+from validation.validations import Caller, Validation
 
 Columns = dict[str, Any]
 PATH = "/v1/validate"
 BATCH_PATH = "/v1/validate/batch"
 
 
-@dataclass(frozen=True)
-class Caller:
-    account: Account
-    key: ApiKey | None
-    request_id: str
-
-
-class LoggedValidation(Protocol):
-    id: str
-    caller: Caller
-    email: str
-    finding: Finding
-    is_sandbox: bool
-    duration_ms: int
-
-    @property
-    def cost(self) -> int: ...
-
-
 def bulk_insert_for(
-    validations: Iterable[LoggedValidation], *, path: str = PATH, batch_id: str = ""
+    validations: Iterable[Validation], *, path: str = PATH, batch_id: str = ""
 ) -> BulkInsert:
     logged = (each for each in validations if each.caller.account.log_retention_days)
     return LogEntry.objects.bulk_insert(
@@ -57,7 +37,7 @@ def _times() -> Iterator[datetime]:
     return (started + timedelta(microseconds=n) for n in itertools.count())
 
 
-def describe_validation(validation: LoggedValidation) -> Columns:
+def describe_validation(validation: Validation) -> Columns:
     finding = validation.finding
     domain = finding.parts.domain if finding.parts else ""
     return {

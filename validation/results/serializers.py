@@ -1,5 +1,7 @@
 """What POST /v1/validate reads and returns. Its view is hot, and does without."""
 
+from functools import partial
+
 from django.conf import settings
 
 from apikeys.rest import fields
@@ -35,39 +37,34 @@ class ValidateSerializer(ApiSerializer):
     examples = {"An address": {"email": "jane@shop.example"}}
 
 
+_check = partial(fields.Boolean, allow_null=True)
+
+
 class ChecksSerializer(ApiSerializer):
-    syntax = fields.Boolean("Valid syntax", allow_null=True)
-    domain_exists = fields.Boolean("The domain exists in the DNS", allow_null=True)
-    accepts_mail = fields.Boolean("The domain has a mail host with an IP address", allow_null=True)
-    null_mx = fields.Boolean(
-        "The domain publishes a null MX record: it accepts no mail", allow_null=True
-    )
-    disposable = fields.Boolean("Disposable email provider", allow_null=True)
-    free_provider = fields.Boolean("Free email provider, such as gmail.com", allow_null=True)
-    relay = fields.Boolean("Relay address that forwards to a hidden mailbox", allow_null=True)
-    role_account = fields.Boolean("Role account, such as info or sales", allow_null=True)
-    no_reply = fields.Boolean("No-reply address", allow_null=True)
-    has_tag = fields.Boolean("Contains a +tag", allow_null=True)
-    reserved_domain = fields.Boolean("Domain reserved for tests and documentation", allow_null=True)
-    smtputf8_required = fields.Boolean("Delivery requires SMTPUTF8 support", allow_null=True)
-    mixed_script = fields.Boolean(
-        "Mixes letters of several scripts, a sign of spoofing", allow_null=True
-    )
-    accept_all = fields.Boolean(
-        "The server accepts mail for every mailbox, existing or not", allow_null=True
-    )
-    mailbox_exists = fields.Boolean("The mailbox exists", allow_null=True)
-    mailbox_full = fields.Boolean("The mailbox is full", allow_null=True)
-    mailbox_disabled = fields.Boolean("The mailbox is disabled", allow_null=True)
-    machine_address = fields.Boolean(
+    syntax = _check("Valid syntax")
+    domain_exists = _check("The domain exists in the DNS")
+    accepts_mail = _check("The domain has a mail host with an IP address")
+    null_mx = _check("The domain publishes a null MX record: it accepts no mail")
+    disposable = _check("Disposable email provider")
+    free_provider = _check("Free email provider, such as gmail.com")
+    relay = _check("Relay address that forwards to a hidden mailbox")
+    role_account = _check("Role account, such as info or sales")
+    no_reply = _check("No-reply address")
+    has_tag = _check("Contains a +tag")
+    reserved_domain = _check("Domain reserved for tests and documentation")
+    smtputf8_required = _check("Delivery requires SMTPUTF8 support")
+    mixed_script = _check("Mixes letters of several scripts, a sign of spoofing")
+    accept_all = _check("The server accepts mail for every mailbox, existing or not")
+    mailbox_exists = _check("The mailbox exists")
+    mailbox_full = _check("The mailbox is full")
+    mailbox_disabled = _check("The mailbox is disabled")
+    machine_address = _check(
         "Made by software and read by no person, such as `bounces+…`, `prvs=…`, `SRS0=…`, and "
-        "`…@users.noreply.github.com`. Never changes the verdict",
-        allow_null=True,
+        "`…@users.noreply.github.com`. Never changes the verdict"
     )
-    placeholder = fields.Boolean(
+    placeholder = _check(
         "A mailbox that people type if a form requires an address, such as `none`, `noemail`, "
-        "`test`, or `asdf`. Never changes the verdict",
-        allow_null=True,
+        "`test`, or `asdf`. Never changes the verdict"
     )
 
 

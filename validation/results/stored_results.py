@@ -8,7 +8,8 @@ import zlib
 from base64 import b64decode
 from binascii import b2a_base64
 from collections.abc import Iterable
-from typing import Any, Protocol
+from pathlib import Path
+from typing import Any
 
 import orjson
 from django.conf import settings
@@ -24,43 +25,11 @@ from validation.addresses import address_hash
 from validation.ids import BATCH_PREFIX
 from validation.models import LogEntry, StoredResult
 from validation.models.replays import ReplayQuerySet
-from validation.request_log.writer import Caller
+from validation.validations import Validation
 
-# Rare strings first: matches near the end take fewer bits. Changing it loses the stored results.
-_DICTIONARY = (
-    b'"reason":"dns_timeout","reasons":["dns_timeout"],"score":null,"evidence":"dns"'
-    b'"verdict":"unknown","reason":"dns_failure","retry_after_s":300"dns_failure"'
-    b'"reserved_domain""domain_not_found""no_mail_server""null_mx""mailbox_not_found"'
-    b'"verdict":"undeliverable","reason":"invalid_syntax","reasons":["invalid_syntax"],"score":0,'
-    b'"evidence":"syntax","safe_to_send":false,"accept_for_signup":false,'
-    b'"normalized":null,"canonical":null,"local_part":null,"tag":null,"domain":null,'
-    b'"ascii_domain":null,"registrable_domain":null,"checks":{"syntax":false,"domain_exists":null,'
-    b'"accepts_mail":null,"null_mx":null,"disposable":null,"free_provider":null,"relay":null,'
-    b'"role_account":null,"no_reply":null,"has_tag":null,"reserved_domain":null,'
-    b'"smtputf8_required":null,"mixed_script":null,"accept_all":null,'
-    b'"syntax_error":{"code":"","message":"'
-    b'"verdict":"risky","reason":"role_account""disposable""possible_typo""no_mx_record"'
-    b'"score":35,"evidence":"dns","safe_to_send":false,"accept_for_signup":true,'
-    b'{"provider":"other","fallback":null,"records":[{"preference":0,"host":"mail.'
-    b'"spf":"none","dmarc":"none""smtp":null,"lists":{"disposable":"2026-'
-    b'"provider":"microsoft_365",".mail.protection.outlook.com"}],"gateway":true'
-    b'"provider":"google","fallback":null,"gateway":false,"ipv4":true,"records":['
-    b'{"preference":1,"host":"aspmx.l.google.com"},{"preference":5,"host":"alt1.aspmx.l.google.com'
-    b'"},{"preference":10,"host":"alt3.aspmx.l.google.com"}]}"gmail-smtp-in.l.google.com"'
-    b'{"id":"val_01","created_at":"2026-11-20T18:30:00.123Z","sandbox":false,"email":"jane@gmail.'
-    b'com","normalized":"","canonical":"","verdict":"deliverable","reason":"domain_accepts_mail",'
-    b'"reasons":["domain_accepts_mail"],"score":85,"evidence":"dns","safe_to_send":null,'
-    b'"accept_for_signup":true,"did_you_mean":null,"retry_after_s":null,"local_part":"","tag":null,'
-    b'"domain":"","ascii_domain":"","registrable_domain":"","checks":{"syntax":true,'
-    b'"domain_exists":true,"accepts_mail":true,"null_mx":false,"disposable":false,'
-    b'"free_provider":false,"relay":false,"role_account":false,"no_reply":false,"has_tag":false,'
-    b'"reserved_domain":false,"smtputf8_required":false,"mixed_script":false,"accept_all":null,'
-    b'"mailbox_exists":null,"mailbox_full":null,"mailbox_disabled":null},"syntax_error":null,'
-    b'"mx":{"provider":"other","fallback":null,"gateway":false,"ipv4":true,"records":['
-    b'{"preference":10,"host":"mx.}]},"domain_auth":{"spf":"strict","dmarc":"reject"},"smtp":null,'
-    b'"lists":{"disposable":"2026-11-20","disposable_by":null},"account_list":null,'
-    b'"duration_ms":0,"dns_cached":true,"credits":{"charged":1}}'
-)
+# Rare strings first: matches near the end take fewer bits. Line ends are for readers. Another text
+# would lose the stored results.
+_DICTIONARY = Path(__file__).with_name("dictionary.txt").read_bytes().replace(b"\n", b"")
 # Just larger than the dictionary: a larger window takes longer to prepare.
 _WINDOW_BITS, _MEMORY_LEVEL, _FAST = 12, 5, 2
 # Copied for each result: faster than reading the dictionary again.
@@ -69,22 +38,7 @@ _compressor = zlib.compressobj(
 )
 
 
-class StorableValidation(Protocol):
-    id: str
-    caller: Caller
-    idempotency_key: str | None
-
-    held: int
-
-    @property
-    def cost(self) -> int: ...
-
-    @property
-    def json(self) -> bytes:
-        """Return the result without its credits and closing brace."""
-
-
-def inserts_for(validations: Iterable[StorableValidation]) -> list[BulkInsert]:
+def inserts_for(validations: Iterable[Validation]) -> list[BulkInsert]:
     """Return the INSERT to run with the charge, if any.
 
     An account that stores no requests only stores what an Idempotency-Key may return.
@@ -97,17 +51,17 @@ def inserts_for(validations: Iterable[StorableValidation]) -> list[BulkInsert]:
     return [StoredResult.objects.bulk_insert(rows)] if rows else []
 
 
-def insert_pending(validation: StorableValidation) -> BulkInsert:
+def insert_pending(validation: Validation) -> BulkInsert:
     """Store the result of any account: another process finishes it, and the caller reads it."""
     return StoredResult.objects.bulk_insert([_row(validation)])
 
 
-def _row(validation: StorableValidation) -> tuple[str, int, str]:
+def _row(validation: Validation) -> tuple[str, int, str]:
     return validation.id, validation.caller.account.pk, pack(render(validation))
 
 
 def inserts_for_batch(
-    account: Account, batch_id: str, validations: Iterable[StorableValidation]
+    account: Account, batch_id: str, validations: Iterable[Validation]
 ) -> list[BulkInsert]:
     if not stores_results(account):
         return []
@@ -115,7 +69,7 @@ def inserts_for_batch(
     return [StoredResult.objects.bulk_insert([(batch_id, account.pk, packed)])]
 
 
-def render(validation: StorableValidation) -> bytes:
+def render(validation: Validation) -> bytes:
     """Return the result without the balance: with_balance adds it."""
     credits = b'{"charged":%d,"held":%d}' % (validation.cost, validation.held)
     return b'%b,"credits":%b}' % (validation.json, credits)

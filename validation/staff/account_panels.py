@@ -14,7 +14,7 @@ from validation.presenters.usage import VALIDATIONS
 from validation.reports import usage_stats
 from validation.reports.date_ranges import last_days
 from validation.reports.overview import build_overview
-from validation.reports.usage_stats import STACK_ORDER, UsageStats
+from validation.reports.usage_stats import STACK_ORDER
 
 DAYS = 30
 NEWEST = 20
@@ -66,19 +66,14 @@ def usage_by_key_panel(account: Account) -> Panel:
         rows=[
             [
                 link_cell(stats.of) if isinstance(stats.of, ApiKey) else Cell(None),
-                *_count_cells(stats),
+                Cell(stats.source.label if stats.source else None),
+                *map(Cell, (stats.requests, stats.credits, *stats.calls.values())),
             ]
             for stats in used
         ],
         note=_LAST_DAYS,
         more=Link("All API keys", account_admin_list_url(ApiKey, account)),
     )
-
-
-def _count_cells(stats: UsageStats) -> list[Cell]:
-    source = stats.source.label if stats.source else None
-    counts = (stats.requests, stats.credits, *stats.calls.values())
-    return [Cell(source), *(Cell(count) for count in counts)]
 
 
 @require_staff_permissions("validation.view_logentry", tab="Requests")

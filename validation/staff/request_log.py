@@ -1,31 +1,25 @@
 """Show what staff search in the log, whose millions of rows are never listed."""
 
-from typing import Any
-
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
-from django.core.paginator import Paginator
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import URLPattern, path, reverse
-from django.utils.functional import cached_property
 
-from accounts.staff.read_only import ReadOnlyAdmin
+from accounts.date_display import exact_time
+from accounts.staff.links import account_hit
+from accounts.staff.panels import MAX_ROWS, SearchResults, require_staff_permissions
+from accounts.staff.read_only import BoundedPaginator, ReadOnlyAdmin
 from accounts.staff.request import StaffRequest
 from validation.addresses import address_hash
 from validation.erasure import count_rows, erase_address, parse_and_mask
 from validation.forms import AddressForm
 from validation.models import LogEntry
+from validation.request_log.filters import REQUEST_ID
 
 MAX_SHOWN = 100
 CHANGELIST = "admin:validation_logentry_changelist"
-
-
-class SinglePagePaginator(Paginator[Any]):
-    @cached_property
-    def count(self) -> int:
-        return len(self.object_list[: self.per_page])
 
 
 class LogEntryAdmin(ReadOnlyAdmin):
@@ -39,7 +33,7 @@ class LogEntryAdmin(ReadOnlyAdmin):
     list_per_page = MAX_SHOWN
     ordering = ("-pk",)
     sortable_by = ()
-    paginator = SinglePagePaginator
+    paginator = BoundedPaginator
     search_fields = ("result_id",)
     search_help_text = "Full result ID (val_…) or request ID. Search to see requests."
     exclude = ("address_hash",)
@@ -95,3 +89,20 @@ class LogEntryAdmin(ReadOnlyAdmin):
 
 def _can_erase(request: StaffRequest) -> bool:
     return bool(request.user.has_perm("validation.erase_address"))
+
+
+@require_staff_permissions("validation.view_logentry", "accounts.view_account")
+def find_requests(text: str) -> SearchResults:
+    if not REQUEST_ID.fullmatch(text):
+        return SearchResults("Requests", [])
+    # A client may send one id with all its requests. The index has this order.
+    entries = LogEntry.objects.matching_id(text).order_by("-account_id", "-at")
+    hits = [
+        account_hit(
+            entry,
+            entry.request_id,
+            f"{entry.status} {entry.verdict or entry.refusal or 'OK'}, {exact_time(entry.at)}",
+        )
+        for entry in entries.select_related("account")[:MAX_ROWS]
+    ]
+    return SearchResults("Requests", hits)

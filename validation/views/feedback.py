@@ -24,7 +24,7 @@ def send_feedback(request: AccountRequest, result_id: str) -> HttpResponse:
         context = {"form": form, "result": result, "entry": entry}
         return render(request, "validation/send_feedback.html", context)
     try:
-        send(sender=Actor.of_page(request), result=result, claim=form.claim)
+        send(sender=Actor.of_page(request), result=result, **form.cleaned_data)
     except ApiError as error:
         messages.error(request, error.message)
     else:

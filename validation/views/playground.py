@@ -7,7 +7,6 @@ from accounts.request import AccountRequest
 from accounts.roles import TeamPermission
 from validation import playground
 from validation.batches.forms import BatchForm
-from validation.batches.playground import request_urls, send_batch
 from validation.batches.services import MAX_ADDRESSES
 from validation.forms import PlaygroundForm
 from validation.presenters.batches import limit_note, present_batch
@@ -54,9 +53,9 @@ def try_batch(request: AccountRequest) -> HttpResponse:
     if form.is_valid():
         lines: dict[int, str] = form.cleaned_data["emails"]
         emails = tuple(lines.values())
-        response = send_batch(request, emails)
+        response = playground.send_batch(request, emails)
         if response.result:
-            urls = request_urls(request.account, response.document["id"])
+            urls = playground.request_urls(request.account, response.document["id"])
             report = present_batch(response.document, list(lines), urls)
     limit = request.account.request_limit
     context = {

@@ -76,7 +76,7 @@ def _requests_page(
     entries: list[LogEntry] = []
     if form.is_valid():
         page = search.log_page(account, form.log_query, before)
-        search.mark_pending(entries := page.entries)
+        entries = search.mark_pending(page.entries)
         is_filtered, never = bool(form.query or before), texts.never_logged(days)
         context |= {
             "page": page,
@@ -143,7 +143,7 @@ def show_request(request: AccountRequest, request_id: str, moment: int) -> HttpR
         "refusal": REFUSALS.get(entry.refusal),
         "suggestion": suggestion,
         "list_note": account_list_note(unpack_account_list(entry.checks), entry.verdict),
-        "checks": group_checks(unpack_checks(entry.checks, CHECKS)) if entry.verdict else [],
+        "checks": group_checks(unpack_checks(entry.checks, CHECKS)) if entry.verdict else {},
         "mailbox_check": describe_mailbox_check(result["smtp"])
         if result and result["smtp"]
         else [],

@@ -15,7 +15,7 @@ from apikeys.rest.request_body import (
 )
 from apikeys.rest.responses import ApiResponse, json_response
 from apikeys.rest.schema import BODY_ERRORS
-from lists.api.actions import ActionView
+from lists.api.actions import ActionView, describe_action
 from lists.api.base import (
     LIST_ID,
     MAILBOX_ERRORS,
@@ -228,14 +228,12 @@ class PartsView(ListView):
 
 
 class ParseView(ActionView):
-    @describe_change(
+    @describe_action(
         "parse-list",
         "Parse a list",
         "Ends the upload and reads the file. Its parts must be numbered from 1 without gaps. The "
         "list is `parsing`, and then `ready` or `failed`.",
-        AddressListSerializer,
         examples={"Parsing": PARSING_EXAMPLE},
-        refusals=(*BODY_ERRORS, "invalid_state"),
     )
     def post(self, request: ApiRequest, list_id: str) -> ApiResponse:
         services.begin_parsing(address_list=self.address_list)

@@ -8,6 +8,7 @@ statement saves a third of a call's CPU.
 import math
 import threading
 import time
+from collections import deque
 from collections.abc import Sequence
 from typing import Any, Self
 
@@ -98,6 +99,17 @@ def _liveness_timeout() -> float:
     return min(LIVENESS_TIMEOUT, query_timeout.get() or LIVENESS_TIMEOUT)
 
 
+class LastUsedFirst(deque[TimeoutConnection]):
+    """Let a pool hand out the connection that was returned last.
+
+    psycopg's pool uses all in turn. The plans of a server process that has just worked are still in
+    the CPU's cache, which saves a sixth of PostgreSQL's time for a metered call.
+    """
+
+    def popleft(self) -> TimeoutConnection:
+        return self.pop()
+
+
 class PreparingCursor(psycopg.Cursor[TupleRow]):
     def execute(self, query: Any, params: Params | None = None, **options: Any) -> Self:
         return super().execute(query, params, **{**options, "prepare": True})
@@ -118,6 +130,18 @@ class DatabaseWrapper(base.DatabaseWrapper):
     SchemaEditorClass = LockTimeoutSchemaEditor
     # The account's, held while the request has a connection.
     _held_slots: tuple[threading.Semaphore, ...] = ()
+
+    @property
+    def pool(self) -> Any:
+        pool = super().pool
+        if pool is not None and not isinstance(pool._pool, LastUsedFirst):
+            pool._pool = LastUsedFirst(pool._pool)
+        return pool
+
+    def _set_autocommit(self, autocommit: bool) -> None:
+        # Setting it again would lock the connection and run psycopg's wait loop.
+        if self.connection.autocommit != autocommit:
+            super()._set_autocommit(autocommit)  # type: ignore[misc]
 
     def run_prepared(self, statement: str, values: Sequence[Any]) -> list[Any]:
         self.ensure_connection()

@@ -35,11 +35,10 @@ from tests.lists.factory import make_list, make_started_list
 from tests.support.api_client import ApiClient
 from tests.validation.feedback.factory import make_feedback
 from tests.validation.reports.usage_data import add_usage
-from validation.charging.settlement import Validation
 from validation.feedback.services import answer_feedback
 from validation.probes.assessment import Assessment
 from validation.probes.settlement import finish, read_response, start_probe
-from validation.request_log.writer import Caller
+from validation.validations import Caller, Validation
 
 INVITED, ANSWER = "invited@shop.example", "They moved to jane@new.example."
 # Invalid syntax costs a credit, without a lookup.

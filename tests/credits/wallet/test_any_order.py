@@ -28,9 +28,9 @@ from credits.wallet.charges import Charge, InsufficientCredits
 from tests.credits.customers import get_buyer, place_order, sign_up
 from tests.fuzz.exploration import explore_steps
 from validation.models.replays import digest
-from validation.request_log.writer import Caller
 from validation.results.replays import find_response
 from validation.services import validate
+from validation.validations import Caller
 
 EMAILS = {"no address": 1, "jane@ordinary-shop.com": 0, "risky@sandbox.test": 0}
 AMOUNTS = st.integers(1, 3_000)

@@ -12,8 +12,8 @@ from credits.wallet.books import find_discrepancies
 from credits.wallet.charges import Charge, InsufficientCredits, charge_account
 from tests.support.api_client import ApiClient, error_code
 from validation.models import LogEntry, Replay
-from validation.request_log.writer import Caller
 from validation.services import validate
+from validation.validations import Caller
 
 pytestmark = pytest.mark.django_db
 

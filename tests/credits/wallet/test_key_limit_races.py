@@ -20,12 +20,9 @@ from tests.validation.charging.test_settlement import (
     make_shop_key,
     make_validation,
 )
-from validation.charging.settlement import (
-    ValidationResponse,
-    _process_account_queue,
-    charge_and_record,
-)
+from validation.charging.settlement import _process_account_queue, charge_and_record
 from validation.models import LogEntry
+from validation.validations import ValidationResponse
 
 pytestmark = pytest.mark.usefixtures("fresh_database")
 

@@ -27,14 +27,9 @@ from tests.credits.payments.stripe_helpers import send_event
 from tests.servers.stripe import FakeStripe
 from tests.support.api_client import ApiClient
 from tests.support.fresh_database import run_concurrently
-from validation.charging.settlement import (
-    Validation,
-    ValidationResponse,
-    _process_account_queue,
-    charge_and_record,
-)
+from validation.charging.settlement import _process_account_queue, charge_and_record
 from validation.models import LogEntry
-from validation.request_log.writer import Caller
+from validation.validations import Caller, Validation, ValidationResponse
 
 pytestmark = pytest.mark.usefixtures("fresh_database")
 

@@ -28,8 +28,9 @@ from validation.charging.lost_charges import (
     record_lost_charge,
     settle_lost_charges,
 )
-from validation.charging.settlement import Validation, charge_and_record
+from validation.charging.settlement import charge_and_record
 from validation.models import LogEntry, LostCharge
+from validation.validations import Validation
 
 pytestmark = pytest.mark.usefixtures("fresh_database")
 

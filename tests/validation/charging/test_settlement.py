@@ -19,14 +19,9 @@ from credits.wallet.charges import InsufficientCredits
 from runtime.models import Mail
 from tests.conftest import make_user
 from tests.support.fresh_database import run_concurrently
-from validation.charging.settlement import (
-    Validation,
-    _charge_group,
-    _process_account_queue,
-    charge_and_record,
-)
+from validation.charging.settlement import _charge_group, _process_account_queue, charge_and_record
 from validation.models import LogEntry
-from validation.request_log.writer import Caller
+from validation.validations import Caller, Validation
 
 pytestmark = pytest.mark.usefixtures("fresh_database")
 

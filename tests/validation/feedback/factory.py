@@ -6,10 +6,10 @@ import orjson
 
 from accounts.models import Account
 from apikeys.actor import Actor
-from validation.feedback.services import Claim, send_feedback
+from validation.feedback.services import send_feedback
 from validation.models import Feedback
-from validation.request_log.writer import Caller
 from validation.services import validate
+from validation.validations import Caller
 
 NO_ADDRESS = "no address"
 
@@ -25,6 +25,6 @@ def make_result(account: Account, email: str = NO_ADDRESS) -> dict[str, Any]:
 def make_feedback(
     account: Account, email: str = NO_ADDRESS, expected: str = "deliverable", **sender: Any
 ) -> Feedback:
-    claim = Claim(Feedback.Expected(expected), "I know them", "550 no such user")
+    texts = {"comment": "I know them", "bounce": "550 no such user"}
     result = make_result(account, email)
-    return send_feedback(sender=Actor(account, **sender), result=result, claim=claim)
+    return send_feedback(sender=Actor(account, **sender), result=result, expected=expected, **texts)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from validation.reports.latency import format_percentile
+from validation.reports.usage_stats import format_percentile
 
 pytestmark = pytest.mark.anywhere
 

@@ -1,5 +1,6 @@
 """GET /v1/validations/{id}: results that were returned before."""
 
+import hashlib
 import json
 import random
 import string
@@ -216,6 +217,11 @@ def test_result_of_a_removed_secret_key_is_404(caller: ApiClient, settings: Sett
     assert not any_stored(caller, result_ids)
     settings.SECRET_KEY_FALLBACKS = [previous]
     assert all(is_stored(caller, result_id) for result_id in result_ids)
+
+
+def test_dictionary_is_the_one_of_stored_results() -> None:
+    digest = hashlib.sha256(stored_results._DICTIONARY).hexdigest()
+    assert digest == "7324ce04fbdb0b8f58a5476c0268f3e0986801ee864e4ad1b8aad0e2c57befb0"
 
 
 def test_result_of_another_dictionary_is_404(caller: ApiClient) -> None:
