@@ -12,7 +12,7 @@ from accounts.roles import Role
 from apikeys.models import ApiKey
 from credits.event_types import CREDITS_EXHAUSTED, CREDITS_LOW, USAGE_UNUSUAL
 from credits.models import AutomaticOrder, Order, OrderKind, Plan, Wallet, list_refunds
-from credits.money import format_money, format_percent
+from credits.money import format_percent
 from runtime.mail.rendering import EmailRow
 
 RECIPIENT_ROLES = (Role.OWNER, Role.BILLING)
@@ -38,7 +38,7 @@ def queue_receipt(*, order: Order) -> None:
 def queue_refund(*, order: Order, cents: int, credits: int, plan: Plan | None) -> None:
     context = {
         **_order_context(order),
-        "amount": format_money(cents, order.currency),
+        "amount": order.money(cents),
         "return": "The money goes back to the card you paid with."
         if order.was_paid_by_card
         else "We'll return the money by bank transfer.",
@@ -68,11 +68,11 @@ def queue_payment_failed(
 
 
 def queue_order_payment_failed(*, order: Order) -> None:
-    _queue("order_payment_failed", order.account, _payable_context(order))
+    _queue("order_payment_failed", order.account, _order_context(order))
 
 
 def queue_top_up_failed(*, order: Order, failure: str, is_off: bool) -> None:
-    context = {**_payable_context(order), "is_off": is_off, "top_up_link": _top_up_link()}
+    context = {**_order_context(order), "is_off": is_off, "top_up_link": _top_up_link()}
     needs_customer = failure == NEEDS_CUSTOMER
     _queue("top_up_failed", order.account, {**context, "needs_customer": needs_customer})
 
@@ -135,7 +135,7 @@ def _order_rows(order: Order) -> list[EmailRow]:
             _money_row("Net", order.net_cents, order),
             _money_row(f"Tax ({rate})", order.tax_cents, order),
         ]
-    total = format_money(order.total_cents, order.currency)
+    total = order.money(order.total_cents)
     return [*_order_names(order), *tax, EmailRow("Total", total, "total")]
 
 
@@ -153,7 +153,7 @@ def _refund_rows(order: Order, cents: int, credits: int) -> list[EmailRow]:
     for at, earlier_cents in earlier:
         label = f"Refunded on {date_format(at)}" if at else "Earlier refunds"
         rows.append(_money_row(label, earlier_cents, order))
-    rows.append(EmailRow("Refunded now", format_money(cents, order.currency), "total"))
+    rows.append(EmailRow("Refunded now", order.money(cents), "total"))
     if credits:
         rows.append(_credits_row("Credits deducted", credits))
     return [*rows, _balance_row(order.account)]
@@ -167,7 +167,7 @@ def _balance_row(account: Account) -> EmailRow:
 
 
 def _money_row(label: str, cents: int, order: Order) -> EmailRow:
-    return EmailRow(label, format_money(cents, order.currency), "amount")
+    return EmailRow(label, order.money(cents), "amount")
 
 
 def _credits_row(label: str, number: int) -> EmailRow:
@@ -183,14 +183,11 @@ def _invoice_of(order: Order) -> str:
     return order.public_id if order.invoice_number else ""
 
 
-def _payable_context(order: Order) -> dict[str, object]:
-    return {**_order_context(order), "rows": _order_rows(order)}
-
-
 def _order_context(order: Order) -> dict[str, object]:
     return {
         "order": order,
-        "amount": format_money(order.total_cents, order.currency),
+        "rows": _order_rows(order),
+        "amount": order.money(order.total_cents),
         "link": link("credits:show-order", order_id=order.public_id),
     }
 

@@ -1,5 +1,6 @@
 from collections.abc import Mapping
 from dataclasses import asdict
+from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
@@ -8,8 +9,7 @@ from accounts.forms import OneTimeForm, WholeNumberField
 from credits.countries import COUNTRIES
 from credits.models import CARD_CONSENT, SavedCard
 from credits.models.catalog import MAX_CREDITS
-from credits.orders.buyers import Buyer
-from credits.orders.quotes import Quote, QuoteChanged, quote
+from credits.orders.quotes import Buyer, Quote, QuoteChanged, quote
 from credits.orders.tax import InvalidVatId, has_vat_ids, parse_vat_id
 from credits.plans.offers import OrderRefused
 from runtime.unicode import validate_line
@@ -112,15 +112,9 @@ class ThresholdForm(forms.Form):
         widget=forms.NumberInput({"inputmode": "numeric"}),
     )
 
-    def __init__(
-        self,
-        plan_default: int,
-        data: Mapping[str, object] | None = None,
-        initial: Mapping[str, object] | None = None,
-    ) -> None:
-        super().__init__(data, initial=dict(initial or {}))
-        field = self.fields["threshold"]
-        field.help_text = (
+    def __init__(self, plan_default: int, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["threshold"].help_text = (
             f"Credits. Leave empty for your plan's default ({plan_default:,}). We email owners and "
             "billing members."
         )

@@ -37,11 +37,6 @@ def format_money(cents: int, currency: str) -> str:
     return f"{sign}{symbol}{units:,}.{fraction:02}"
 
 
-def format_card_money(cents: int, currency: str) -> str:
-    """Format money as `$5` or `EUR 4.50`."""
-    return format_money(cents, currency).removesuffix(".00")
-
-
 def format_percent(tax_rate: Decimal) -> str:
     return f"{(tax_rate * 100).normalize():f}%"
 

@@ -9,12 +9,11 @@ from engine.batch import LookupShare
 from engine.check import Engine
 from engine.data_release import DataRelease, ReleaseRefused
 from engine.dns.budget import SIGN_UP, VISITOR
-from engine.dns.mail_route import MailHost, MailRoute
+from engine.dns.mail_route import MailHost, MailRoute, dump_route, load_route
 from engine.dns.networks import is_public
 from engine.dns.providers import OTHER as OTHER_PROVIDER
 from engine.dns.providers import PROVIDERS
 from engine.dns.resolver import Resolver
-from engine.dns.stored_route import dump_route, load_route
 from engine.domain_data import (
     DOMAIN_DATA,
     NO_STAFF_DOMAINS,

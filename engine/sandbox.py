@@ -23,13 +23,13 @@ _MAIL = {**_DNS, "domain_exists": True, "accepts_mail": True, "null_mx": False}
 _SMTP = {**_MAIL, "disposable": False, "accept_all": False}
 _OF_THE_ADDRESS = ("has_tag", "machine_address", "placeholder")
 _SUGGESTION, _LOOKALIKE_OF = "{0.local_part}@mailbox.test", "mailbox.test"
+# The others come from the DNS.
 _EVIDENCE: dict[str, tuple[str, dict[str, bool]]] = {
     "reserved_domain": ("syntax", {"syntax": True, "reserved_domain": True}),
     "domain_not_found": ("dns", {**_DNS, "domain_exists": False, "accepts_mail": False}),
     "null_mx": ("dns", {**_DNS, "domain_exists": True, "accepts_mail": False, "null_mx": True}),
     "no_mail_server": ("dns", {**_MAIL, "accepts_mail": False}),
     "unroutable_mail_server": ("dns", {**_MAIL, "accepts_mail": False}),
-    "impossible_mailbox": ("dns", _MAIL),
     "mailbox_not_found": ("smtp", {**_SMTP, "mailbox_exists": False}),
     "mailbox_disabled": ("smtp", {**_SMTP, "mailbox_exists": True, "mailbox_disabled": True}),
     "disposable": ("dns", {**_MAIL, "disposable": True}),
@@ -41,8 +41,6 @@ _EVIDENCE: dict[str, tuple[str, dict[str, bool]]] = {
     "smtputf8_required": ("dns", {**_MAIL, "smtputf8_required": True}),
     "dns_timeout": ("syntax", _DNS),
     "dns_failure": ("syntax", _DNS),
-    "smtp_unreachable": ("dns", _MAIL),
-    "smtp_timeout": ("dns", _MAIL),
     "greylisted": ("smtp", _MAIL),
     "server_temporary_error": ("smtp", _MAIL),
     "server_refused_us": ("smtp", _MAIL),

@@ -1,5 +1,7 @@
 """Search what the member's role may open. static/js/palette.js shows the results in a dialog."""
 
+import tomllib
+from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import urlencode
 
@@ -23,43 +25,9 @@ from validation.request_log.filters import REQUEST_ID
 MAX_QUERY_LENGTH = 320
 MAX_ENTRIES = 12
 MAX_ORDERS = 200
-# View, icon, title, and other words that find it. A view for a form redirects to its page.
-TARGETS = {
-    "Pages": (
-        ("validation:show-overview", "layout-dashboard", "Overview", "home dashboard"),
-        ("validation:show-requests", "list", "Requests", "log results errors"),
-        ("validation:show-usage", "chart-column", "Usage", "statistics chart"),
-        ("validation:try-address", "flask-conical", "Playground", "test validate check batch"),
-        ("lists:show-lists", "list-checks", "Lists", "files csv results"),
-        ("credits:show-billing", "credit-card", "Billing", "balance plan card top-up"),
-        ("credits:show-ledger", "coins", "Ledger", "credits statement"),
-        ("credits:show-orders", "printer", "Orders and invoices", "receipts payments"),
-    ),
-    "Actions": (
-        ("apikeys:create-key", "plus", "Create key", "new api secret"),
-        ("lists:create-list", "upload", "Upload a list", "new file csv clean"),
-        ("credits:choose-pack", "coins", "Buy credits", "pack top-up order"),
-        ("credits:choose-plan", "credit-card", "Change plan", "upgrade subscription cancel"),
-        ("accounts:invite-member", "users", "Invite a team member", "add user colleague"),
-        ("accounts:create-webhook", "webhook", "Create webhook", "add new endpoint"),
-    ),
-    "Settings": (
-        ("accounts:edit-profile", "user", "Profile", "name email theme time zone account export"),
-        ("accounts:show-team", "users", "Team", "members roles invitations"),
-        ("apikeys:show-keys", "key-round", "API Keys", "secrets tokens"),
-        ("accounts:show-webhooks", "webhook", "Webhooks", "events endpoints"),
-        ("validation:show-domains", "globe", "Domains", "allowed denied blocked"),
-        (
-            "accounts:show-security",
-            "shield",
-            "Security",
-            "password two-factor 2fa passkey sessions",
-        ),
-        ("accounts:show-audit-log", "history", "Audit log", "changes who"),
-        ("accounts:show-notifications", "mail", "Notifications", "emails alerts"),
-        ("validation:show-data", "database", "Data", "retention erase delete address privacy gdpr"),
-    ),
-}
+TARGETS: dict[str, dict[str, list[str]]] = tomllib.loads(
+    Path(__file__).with_suffix(".toml").read_text()
+)
 
 
 class Entry(NamedTuple):
@@ -86,7 +54,7 @@ def find_entries(membership: Membership, query: str) -> list[tuple[str, list[Ent
     account, words = membership.account, query.lower().split()
     found = {"Requests": _find_requests(account, query)}
     for group, targets in TARGETS.items():
-        found[group] = [Entry(reverse(view), *texts) for view, *texts in targets]
+        found[group] = [Entry(reverse(view), *texts) for view, texts in targets.items()]
     lists = account.lists.filter(name__icontains=query).order_by("-created_at")[:MAX_ENTRIES]
     for group, view, icon, rows in (
         ("API keys", "apikeys:change-key", "key-round", account.api_keys.active()),

@@ -33,16 +33,9 @@ def public_paths() -> list[str]:
 @login_not_required
 @require_safe
 def show_robots(request: HttpRequest) -> HttpResponse:
-    lines = [
-        "User-agent: *",
-        # The longest matching rule applies (RFC 9309, 2.2.2).
-        *(f"Allow: {path}" for path in public_paths() if path.startswith(_PRIVATE_PATHS)),
-        *(f"Disallow: {path}" for path in _PRIVATE_PATHS),
-        "",
-        f"Sitemap: {settings.BASE_URL}{reverse('reference:show-sitemap')}",
-        "",
-    ]
-    return HttpResponse("\n".join(lines), content_type="text/plain; charset=utf-8")
+    allowed = [path for path in public_paths() if path.startswith(_PRIVATE_PATHS)]
+    context = {"base_url": settings.BASE_URL, "allowed": allowed, "private": _PRIVATE_PATHS}
+    return render(request, "robots.txt", context, content_type="text/plain; charset=utf-8")
 
 
 @login_not_required

@@ -37,9 +37,7 @@ class CheckHealth(Protocol):
 service_health = Hook[CheckHealth]("SERVICE_HEALTH")
 
 
-@login_not_required
 @public_page
-@require_safe
 def show_status(request: HttpRequest, *, is_json: bool = False) -> HttpResponse:
     measured = measure_components()
     # Without the database, only the outage is known.

@@ -2,6 +2,7 @@
 
 import secrets
 from base64 import b64decode, b64encode
+from collections.abc import Mapping
 from functools import lru_cache
 
 from cryptography.exceptions import InvalidTag
@@ -44,6 +45,18 @@ def is_encrypted(text: str) -> bool:
     if not text.startswith(_PREFIX):
         return False
     return _try_decrypt(b64decode(text.removeprefix(_PREFIX)), settings.SECRET_KEY) is not None
+
+
+def reencrypt(values: Mapping[str, str]) -> dict[str, str]:
+    """Return those that weren't encrypted under the current SECRET_KEY, and now are.
+
+    Return none if one can't be decrypted: its owner has to replace it.
+    """
+    outdated = {name: text for name, text in values.items() if text and not is_encrypted(text)}
+    try:
+        return {name: encrypt(decrypt(text)) for name, text in outdated.items()}
+    except DecryptionFailed:
+        return {}
 
 
 def _try_decrypt(ciphertext: bytes, key: str) -> bytes | None:

@@ -9,24 +9,18 @@ from django.conf import settings
 
 from runtime.logging import access_log
 from runtime.logging.handler import stderr_writer
-from runtime.metrics.client import METRICS_ON, Counter, Gauge, before_each_flush
+from runtime.metrics.client import METRICS_ON, Counter, Gauge, SumGauge, before_each_flush
 
 logger = logging.getLogger(__name__)
 
 INTERVAL_SECONDS = 1.0
 
-processes = Gauge(
-    "emailvalidation_processes",
-    "Running processes, by role.",
-    ("process",),
-    multiprocess_mode="livesum",
-)
+processes = SumGauge("emailvalidation_processes", "Running processes, by role.", ("process",))
 starts = Counter("emailvalidation_process_starts", "Processes started, by role.", ("process",))
-memory = Gauge(
+memory = SumGauge(
     "emailvalidation_process_memory_bytes",
     "Resident memory of all processes of a role.",
     ("process",),
-    multiprocess_mode="livesum",
 )
 largest = Gauge(
     "emailvalidation_process_memory_largest_bytes",

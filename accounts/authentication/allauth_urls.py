@@ -5,7 +5,7 @@ Views that hash passwords have no transaction: hashing is slow, and would block 
 
 from collections.abc import Callable
 from functools import wraps
-from typing import cast
+from typing import Any, cast
 
 from allauth.account.decorators import reauthentication_required
 from django.db import transaction
@@ -20,38 +20,8 @@ from accounts.request import SiteRequest
 
 View = Callable[..., HttpResponseBase]
 
-ATOMIC_VIEWS = {
-    "account_email",
-    "account_email_verification_sent",
-    "mfa_activate_totp",
-    "mfa_deactivate_totp",
-    "mfa_generate_recovery_codes",
-    "mfa_add_webauthn",
-    "mfa_edit_webauthn",
-    "mfa_remove_webauthn",
-    "socialaccount_connections",
-}
-# Whether each page accepts a recovery code as proof. Pages that show the codes don't.
-FACTOR_VIEWS = {
-    "account_email": True,
-    "account_change_password": True,
-    "account_set_password": True,
-    "mfa_activate_totp": True,
-    "mfa_deactivate_totp": True,
-    "mfa_add_webauthn": True,
-    "mfa_edit_webauthn": True,
-    "mfa_remove_webauthn": True,
-    "socialaccount_connections": True,
-    "mfa_view_recovery_codes": False,
-    "mfa_download_recovery_codes": False,
-    "mfa_generate_recovery_codes": False,
-}
-CONFIRMED_VIEWS = {"account_set_password", "socialaccount_connections"}
-FORM_VIEWS = {"account_login", "account_signup", "socialaccount_connections"}
-REMOVAL_VIEWS = {"mfa_deactivate_totp", "mfa_remove_webauthn"}
 
-
-def _atomic_post(view: View) -> View:
+def atomic_post(view: View) -> View:
     @wraps(view)
     def wrapper(request: HttpRequest, *args: object, **kwargs: object) -> HttpResponseBase:
         if request.method != "POST":
@@ -62,7 +32,7 @@ def _atomic_post(view: View) -> View:
     return wrapper
 
 
-def _remembering_browser(view: View) -> View:
+def remember_after_reset(view: View) -> View:
     """Remember the browser after a password reset, or strangers could lock it out."""
 
     @wraps(view)
@@ -76,28 +46,39 @@ def _remembering_browser(view: View) -> View:
     return cast(View, wrapper)
 
 
-def _wrap_views(patterns: list[URLPattern | URLResolver]) -> list[URLPattern | URLResolver]:
+_proof, _proof_without_codes = factor_required(), factor_required(recovery_codes=False)
+# The last decorator of a page runs first. Pages that show recovery codes accept none as proof.
+DECORATORS: dict[str, tuple[Callable[[Any], Any], ...]] = {
+    "account_login": (allow_providers,),
+    "account_signup": (allow_providers,),
+    "account_reset_password_from_key": (remember_after_reset,),
+    "account_email": (atomic_post, _proof),
+    "account_email_verification_sent": (atomic_post,),
+    "account_change_password": (_proof,),
+    "account_set_password": (reauthentication_required, _proof),
+    "mfa_activate_totp": (atomic_post, _proof),
+    "mfa_deactivate_totp": (atomic_post, _proof, keep_required_factor),
+    "mfa_add_webauthn": (atomic_post, _proof),
+    "mfa_edit_webauthn": (atomic_post, _proof),
+    "mfa_remove_webauthn": (atomic_post, _proof, keep_required_factor),
+    "mfa_generate_recovery_codes": (atomic_post, _proof_without_codes),
+    "mfa_view_recovery_codes": (_proof_without_codes,),
+    "mfa_download_recovery_codes": (_proof_without_codes,),
+    "socialaccount_connections": (atomic_post, reauthentication_required, allow_providers, _proof),
+}
+
+
+def _decorate(patterns: list[URLPattern | URLResolver]) -> list[URLPattern | URLResolver]:
     for pattern in patterns:
         if isinstance(pattern, URLResolver):
-            _wrap_views(pattern.url_patterns)
+            _decorate(pattern.url_patterns)
             continue
-        if pattern.name in ATOMIC_VIEWS:
-            pattern.callback = _atomic_post(pattern.callback)
-        if pattern.name == "account_reset_password_from_key":
-            pattern.callback = _remembering_browser(pattern.callback)
-        if pattern.name in CONFIRMED_VIEWS:
-            pattern.callback = reauthentication_required(pattern.callback)
-        if pattern.name in FORM_VIEWS:
-            pattern.callback = allow_providers(pattern.callback)
-        if pattern.name in FACTOR_VIEWS:
-            decorator = factor_required(recovery_codes=FACTOR_VIEWS[pattern.name])
+        for decorator in DECORATORS.get(pattern.name or "", ()):
             pattern.callback = decorator(pattern.callback)
-        if pattern.name in REMOVAL_VIEWS:
-            pattern.callback = keep_required_factor(pattern.callback)
     return patterns
 
 
-urlpatterns = _wrap_views(
+urlpatterns = _decorate(
     [
         path("", include("allauth.account.urls")),
         path("2fa/", include("allauth.mfa.urls")),

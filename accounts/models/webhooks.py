@@ -215,6 +215,8 @@ class DeliveryAttempt(models.Model):
     error = models.CharField(max_length=40, blank=True)
     # The start of the response's body.
     response = models.TextField(blank=True)
+    # Of the response, while it decides about the next attempt. Not stored.
+    retry_after = ""
 
     class Meta:
         ordering = ["at", "pk"]

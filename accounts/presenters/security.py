@@ -44,10 +44,8 @@ def security_rows(user: User) -> list[SecurityRow]:
     if codes := factors.filter(type=types.RECOVERY_CODES).first():
         unused = len(codes.wrap().get_unused_codes())
         badge = Badge(f"{unused} left", "risky" if unused < FEW_RECOVERY_CODES else "")
-        text, url = (
-            "A way in if you lose your phone or passkey.",
-            reverse("mfa_view_recovery_codes"),
-        )
+        text = "A way in if you lose your phone or passkey."
+        url = reverse("mfa_view_recovery_codes")
         rows.append(SecurityRow("Recovery codes", text, "View", url, badge))
     count = Badge(str(factors.filter(type=types.WEBAUTHN).count()))
     url = reverse("mfa_list_webauthn")

@@ -54,12 +54,6 @@ class Fact:
 
 
 @dataclass(frozen=True)
-class Header:
-    text: str
-    is_right_aligned: bool
-
-
-@dataclass(frozen=True)
 class Panel:
     title: str
     empty: str = ""
@@ -83,11 +77,11 @@ class Panel:
         return [list(zip(self.columns, row, strict=True)) for row in self.rows]
 
     @property
-    def headers(self) -> list[Header]:
-        return [
-            Header(text, any(row[index].is_right_aligned for row in self.rows))
-            for index, text in enumerate(self.columns)
-        ]
+    def headers(self) -> list[tuple[str, bool]]:
+        """Return each column's text, and whether the column is right-aligned."""
+        columns = zip(*self.rows, strict=True)
+        aligned = (any(cell.is_right_aligned for cell in cells) for cells in columns)
+        return list(zip(self.columns, aligned, strict=True))
 
 
 @dataclass(frozen=True)

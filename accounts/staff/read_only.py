@@ -6,14 +6,18 @@ from django.http import HttpRequest
 from django.utils.functional import cached_property
 
 
-class ReadOnlyAdmin(admin.ModelAdmin[Any]):
+class FixedRows:
+    """Part of an admin whose rows staff neither add nor delete."""
+
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False
 
-    def has_change_permission(self, request: HttpRequest, obj: object = None) -> bool:
+    def has_delete_permission(self, request: HttpRequest, obj: object = None) -> bool:
         return False
 
-    def has_delete_permission(self, request: HttpRequest, obj: object = None) -> bool:
+
+class ReadOnlyAdmin(FixedRows, admin.ModelAdmin[Any]):
+    def has_change_permission(self, request: HttpRequest, obj: object = None) -> bool:
         return False
 
     def lookup_allowed(self, lookup: str, value: str, request: HttpRequest) -> bool:

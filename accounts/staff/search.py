@@ -1,6 +1,6 @@
 from typing import Any
 
-from django.db.models import BooleanField, ExpressionWrapper, Q
+from django.db.models import Q
 
 from accounts.models import Account, User
 from accounts.staff.links import account_link, admin_link
@@ -10,9 +10,7 @@ from accounts.staff.panels import MAX_ROWS, Hit, SearchResults, require_staff_pe
 @require_staff_permissions("accounts.view_account")
 def find_accounts(text: str) -> SearchResults:
     exact = Q(public_id=text) | Q(name__iexact=text)
-    matches = Account.objects.filter(exact | Q(name__icontains=text)).annotate(
-        is_exact=_as_boolean(exact)
-    )
+    matches = Account.objects.filter(exact | Q(name__icontains=text)).annotate(is_exact=exact)
     # Exact matches first, before the limit cuts the rest off.
     accounts: list[Any] = list(matches.order_by("-is_exact", "name", "pk")[:MAX_ROWS])
     return SearchResults(
@@ -34,7 +32,7 @@ def find_accounts(text: str) -> SearchResults:
 def find_users(text: str) -> SearchResults:
     exact = Q(email=text.lower())
     similar = Q(email__icontains=text) | Q(name__icontains=text)
-    matches = User.objects.filter(similar).annotate(is_exact=_as_boolean(exact))
+    matches = User.objects.filter(similar).annotate(is_exact=exact)
     users = matches.order_by("-is_exact", "email").prefetch_related("memberships__account")
     return SearchResults(
         "Users",
@@ -48,7 +46,3 @@ def find_users(text: str) -> SearchResults:
             for user in users[:MAX_ROWS]
         ],
     )
-
-
-def _as_boolean(condition: Q) -> "ExpressionWrapper[Q]":
-    return ExpressionWrapper(condition, output_field=BooleanField())

@@ -16,6 +16,7 @@ from accounts.models import Invitation
 from accounts.presenters.team import invitation_requirement
 from accounts.request import AccountRequest
 from accounts.roles import ROLE_DESCRIPTIONS, Role
+from runtime.http.refusals import show_refusal
 
 
 @login_not_required
@@ -27,7 +28,14 @@ def accept_invitation(request: AccountRequest, token: str) -> HttpResponse:
         return render(request, "accounts/invitation_gone.html", status=404)
     is_invited = request.user.is_authenticated and request.user.email == invitation.email
     if request.method == "POST" and is_invited:
-        return _accept(request, invitation)
+        with show_refusal(request, team.TeamError):
+            membership = team.accept_invitation(
+                invitation=invitation, user=request.user, ip=request.ip
+            )
+            request.session.pop(INVITATION_SESSION_KEY, None)
+            request.session[CURRENT_ACCOUNT_SESSION_KEY] = membership.account.public_id
+            messages.success(request, f"You joined {membership.account.name}.")
+        return redirect("validation:show-overview")
     if not request.user.is_authenticated:
         # A sign-up with the invited address skips the code and opens no account.
         get_adapter(request).stash_verified_email(request, invitation.email)
@@ -40,15 +48,3 @@ def accept_invitation(request: AccountRequest, token: str) -> HttpResponse:
         "description": ROLE_DESCRIPTIONS[Role(invitation.role)],
     }
     return render(request, "accounts/accept_invitation.html", context)
-
-
-def _accept(request: AccountRequest, invitation: Invitation) -> HttpResponse:
-    try:
-        membership = team.accept_invitation(invitation=invitation, user=request.user, ip=request.ip)
-    except team.TeamError as error:
-        messages.error(request, str(error))
-        return redirect("validation:show-overview")
-    request.session.pop(INVITATION_SESSION_KEY, None)
-    request.session[CURRENT_ACCOUNT_SESSION_KEY] = membership.account.public_id
-    messages.success(request, f"You joined {membership.account.name}.")
-    return redirect("validation:show-overview")

@@ -2,10 +2,8 @@ from typing import cast
 
 from django.conf import settings
 from django.contrib import messages
-from django.contrib.auth.decorators import login_not_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.views.decorators.http import require_safe
 
 from accounts.models import User
 from accounts.permissions import redirect_get_to
@@ -16,9 +14,7 @@ from runtime.http.public_pages import public_page
 DAY = 24 * 3600
 
 
-@login_not_required
 @public_page
-@require_safe
 def show_legal_page(request: HttpRequest, template: str) -> HttpResponse:
     context = {
         "version": settings.TERMS_VERSION,

@@ -3,7 +3,6 @@ from typing import cast
 from allauth.account.decorators import reauthentication_required
 from django.contrib import messages
 from django.contrib.auth import logout
-from django.forms.models import model_to_dict
 from django.http import HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
@@ -115,11 +114,9 @@ def _profile_page(
     account_form: AccountForm | None = None,
 ) -> HttpResponse:
     user = cast(User, request.user)
-    name = request.account.name if request.account else ""
     context = {
-        "profile_form": profile_form or ProfileForm(initial={"name": user.name}),
-        "preferences_form": preferences_form
-        or PreferencesForm(initial=model_to_dict(user, PreferencesForm.Meta.fields)),
-        "account_form": account_form or AccountForm(initial={"name": name}),
+        "profile_form": profile_form or ProfileForm(instance=user),
+        "preferences_form": preferences_form or PreferencesForm(instance=user),
+        "account_form": account_form or AccountForm(instance=request.account),
     }
     return render(request, "accounts/edit_profile.html", context)

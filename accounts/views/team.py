@@ -12,6 +12,7 @@ from accounts.permissions import require_permission
 from accounts.presenters.team import factor_setting, member_rows
 from accounts.request import AccountRequest
 from accounts.roles import ROLE_DESCRIPTIONS, Role, TeamPermission, roles_assignable_by
+from runtime.http.refusals import show_refusal
 
 PAGE = "accounts:show-team"
 
@@ -43,11 +44,8 @@ def invite_member(request: AccountRequest) -> HttpResponse:
 def withdraw_invitation(request: AccountRequest, invitation_id: str) -> HttpResponse:
     pending = request.account.invitations.pending()
     invitation = get_object_or_404(pending, public_id=invitation_id)
-    try:
+    with show_refusal(request, team.TeamError):
         team.withdraw_invitation(invitation=invitation, actor=request.user, ip=request.ip)
-    except team.TeamError as error:
-        messages.error(request, str(error))
-    else:
         messages.success(request, f"The invitation to {invitation.email} was withdrawn.")
     return redirect(PAGE)
 
@@ -62,11 +60,8 @@ def change_role(request: AccountRequest, membership_id: str) -> HttpResponse:
     role = form.cleaned_data["role"]
     if role == Role.OWNER:
         require_factor(request)
-    try:
+    with show_refusal(request, team.TeamError):
         team.change_role(membership=membership, role=role, actor=request.user, ip=request.ip)
-    except team.TeamError as error:
-        messages.error(request, str(error))
-    else:
         name = membership.user.display_name()
         messages.success(request, f"{name} now has the role {role.label}.")
     return redirect(PAGE)
@@ -79,15 +74,12 @@ def remove_member(request: AccountRequest, membership_id: str) -> HttpResponse:
     if request.method != "POST":
         context = {"member": membership, "is_leaving": is_leaving}
         return render(request, "accounts/remove_member.html", context)
-    try:
+    with show_refusal(request, team.TeamError):
         team.remove_member(membership=membership, actor=request.user, ip=request.ip)
-    except team.TeamError as error:
-        messages.error(request, str(error))
-        return redirect(PAGE)
-    if is_leaving:
-        messages.success(request, f"You left {request.account.name}.")
-        return redirect("validation:show-overview")
-    messages.success(request, f"{membership.user.display_name()} was removed.")
+        if is_leaving:
+            messages.success(request, f"You left {request.account.name}.")
+            return redirect("validation:show-overview")
+        messages.success(request, f"{membership.user.display_name()} was removed.")
     return redirect(PAGE)
 
 
@@ -95,13 +87,10 @@ def remove_member(request: AccountRequest, membership_id: str) -> HttpResponse:
 @factor_required(back_to=PAGE)
 def require_second_factor(request: AccountRequest) -> HttpResponse:
     is_required = request.POST.get("required") == "yes"
-    try:
+    with show_refusal(request, team.TeamError):
         change_requirement(
             account=request.account, is_required=is_required, actor=request.user, ip=request.ip
         )
-    except team.TeamError as error:
-        messages.error(request, str(error))
-    else:
         name = request.account.name
         now = f"{name} now requires a second factor for all members."
         messages.success(

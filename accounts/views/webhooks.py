@@ -19,6 +19,7 @@ from accounts.roles import TeamPermission
 from accounts.webhooks import services
 from accounts.webhooks.keys import public_key
 from accounts.webhooks.services import WebhookChangeRefused
+from runtime.http.refusals import show_refusal
 
 PAGE, ENDPOINT = "accounts:show-webhooks", "accounts:show-webhook"
 SHOWN_BEFORE = "The secret is shown only once. If you didn't copy it, rotate the keys."
@@ -120,12 +121,10 @@ def delete_webhook(request: AccountRequest, endpoint_id: str) -> HttpResponse:
 @require_permission(TeamPermission.MANAGE_WEBHOOKS, form_page=PAGE)
 def send_test_event(request: AccountRequest, endpoint_id: str) -> HttpResponse:
     endpoint, actor = _get_endpoint(request, endpoint_id), Actor.of_page(request)
-    try:
+    with show_refusal(request, WebhookChangeRefused):
         event = services.send_test(endpoint=endpoint, actor=actor)
-    except WebhookChangeRefused as error:
-        messages.error(request, str(error))
-        return redirect(ENDPOINT, endpoint_id)
-    return redirect("accounts:show-event", endpoint_id, event.public_id)
+        return redirect("accounts:show-event", endpoint_id, event.public_id)
+    return redirect(ENDPOINT, endpoint_id)
 
 
 @require_permission(TeamPermission.MANAGE_WEBHOOKS)
@@ -155,10 +154,8 @@ def show_delivery(request: AccountRequest, endpoint_id: str, delivery_id: str) -
 @require_permission(TeamPermission.MANAGE_WEBHOOKS, form_page=PAGE)
 def replay_delivery(request: AccountRequest, endpoint_id: str, delivery_id: str) -> HttpResponse:
     delivery = _get_delivery(request, endpoint_id, delivery_id)
-    try:
+    with show_refusal(request, WebhookChangeRefused):
         services.replay_delivery(delivery=delivery, actor=Actor.of_page(request))
-    except WebhookChangeRefused as error:
-        messages.error(request, str(error))
     return redirect("accounts:show-delivery", endpoint_id, delivery_id)
 
 
@@ -167,14 +164,12 @@ def replay_failed(request: AccountRequest, endpoint_id: str) -> HttpResponse:
     endpoint, actor = _get_endpoint(request, endpoint_id), Actor.of_page(request)
     form = forms.ReplayFailedForm(request.POST or None)
     if form.is_valid():
-        try:
+        with show_refusal(request, WebhookChangeRefused):
             count = services.replay_failed(endpoint=endpoint, actor=actor, **form.cleaned_data)
             if count:
                 messages.success(request, f"Failed deliveries that are sent again: {count:,}")
             else:
                 messages.info(request, "No delivery has failed since then.")
-        except WebhookChangeRefused as error:
-            messages.error(request, str(error))
         return redirect(ENDPOINT, endpoint_id)
     return render(request, "accounts/replay_failed.html", {"form": form, "endpoint": endpoint})
 

@@ -12,7 +12,6 @@ from accounts.audit import record
 from accounts.emails import queue_webhook_disabled
 from accounts.models import Delivery, DeliveryAttempt, DisabledReason, WebhookEndpoint
 from accounts.models.webhooks import DeliveryState
-from accounts.webhooks.sending import Outcome
 
 # Between the ten attempts.
 DELAYS = (
@@ -28,15 +27,18 @@ MIN_FAILURES, FAILING_PERIOD = 10, timedelta(days=5)
 
 
 @transaction.atomic
-def store_outcome(delivery: Delivery, outcome: Outcome, *, was_failing: bool) -> None:
+def store_outcome(attempt: DeliveryAttempt, *, was_failing: bool) -> None:
     """`was_failing`: whether the endpoint was. Only the process with its lease changes that."""
-    if not outcome.error:
+    delivery = attempt.delivery
+    # A rollback has freed the id of an attempt that is stored again.
+    attempt.pk = None
+    if not attempt.error:
         if was_failing:
             endpoints = WebhookEndpoint.objects.filter(pk=delivery.endpoint_id)
             endpoints.update(failing_since=None, failures=0)
         changes = {"state": DeliveryState.DELIVERED, "next_attempt_at": None}
         if _update(delivery, tries=F("tries") + 1, **changes):
-            _add_attempt(delivery, outcome)
+            attempt.save()
         return
     # Endpoints are locked before their deliveries.
     locked = WebhookEndpoint.objects.select_for_update(no_key=True)
@@ -44,9 +46,9 @@ def store_outcome(delivery: Delivery, outcome: Outcome, *, was_failing: bool) ->
     current = Delivery.objects.select_for_update(no_key=True).filter(pk=delivery.pk).first()
     if endpoint is None or current is None:
         return
-    _add_attempt(delivery, outcome)
+    attempt.save()
     endpoint.failures += 1
-    endpoint.failing_since = endpoint.failing_since or outcome.at
+    endpoint.failing_since = endpoint.failing_since or attempt.at
     endpoint.save(update_fields=["failures", "failing_since"])
     # It may have failed by now, because the endpoint was disabled.
     if current.state == DeliveryState.WAITING:
@@ -56,15 +58,15 @@ def store_outcome(delivery: Delivery, outcome: Outcome, *, was_failing: bool) ->
         else:
             factor = random.uniform(1 - JITTER, 1 + JITTER)  # noqa: S311 - not a secret
             scheduled = timezone.now() + DELAYS[tries - 1] * factor
-            at = max(scheduled, _asked_to_wait_until(outcome) or scheduled)
+            at = max(scheduled, _asked_to_wait_until(attempt) or scheduled)
             _update(current, tries=tries, next_attempt_at=at)
     if endpoint.is_enabled:
         has_failed_long = endpoint.failing_since <= timezone.now() - FAILING_PERIOD
-        if outcome.status == GONE:
+        if attempt.status == GONE:
             _disable(endpoint, DisabledReason.GONE)
         elif has_failed_long and endpoint.failures >= MIN_FAILURES:
             _disable(endpoint, DisabledReason.FAILING)
-        elif until := _asked_to_wait_until(outcome):
+        elif until := _asked_to_wait_until(attempt):
             waiting = endpoint.deliveries.filter(state=DeliveryState.WAITING)
             waiting.filter(next_attempt_at__lt=until).update(next_attempt_at=until)
 
@@ -73,22 +75,10 @@ def _update(delivery: Delivery, **changes: object) -> int:
     return Delivery.objects.filter(pk=delivery.pk).update(**changes)
 
 
-def _add_attempt(delivery: Delivery, outcome: Outcome) -> None:
-    DeliveryAttempt.objects.create(
-        delivery=delivery,
-        at=outcome.at,
-        duration_ms=outcome.duration_ms,
-        signature=outcome.signature,
-        status=outcome.status,
-        error=outcome.error,
-        response=outcome.response,
-    )
-
-
-def _asked_to_wait_until(outcome: Outcome) -> datetime | None:
+def _asked_to_wait_until(attempt: DeliveryAttempt) -> datetime | None:
     """Return the end of Retry-After, which is seconds or a date (RFC 9110, 10.2.3)."""
-    text, now = outcome.retry_after.strip(), timezone.now()
-    if outcome.status not in STATUSES_WITH_RETRY_AFTER or not text:
+    text, now = attempt.retry_after.strip(), timezone.now()
+    if attempt.status not in STATUSES_WITH_RETRY_AFTER or not text:
         return None
     if text.isascii() and text.isdigit():
         return now + min(timedelta(seconds=int(text[:9])), MAX_RETRY_AFTER)

@@ -3,38 +3,26 @@
 import hmac
 import secrets
 from base64 import b64decode, b64encode
-from contextlib import suppress
 from datetime import datetime
-from typing import NamedTuple
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from django.db import transaction
 from django.utils import timezone
 
 from accounts.models import WebhookEndpoint
-from runtime.encryption import DecryptionFailed, decrypt, encrypt, is_encrypted
+from runtime.encryption import decrypt, encrypt, reencrypt
 
 SECRET_PREFIX, PRIVATE_PREFIX, PUBLIC_PREFIX = "whsec_", "whsk_", "whpk_"
 _ENCRYPTED_FIELDS = ("secret", "private_key", "old_secret", "old_private_key")
 
 
-class EndpointKeys(NamedTuple):
-    # whsec_…, which its owner sees once.
-    secret: str
-    # whsk_…, which never leaves the server.
-    private_key: str
-
-
-def generate_keys() -> EndpointKeys:
-    return EndpointKeys(
-        SECRET_PREFIX + b64encode(secrets.token_bytes(32)).decode(),
-        PRIVATE_PREFIX + b64encode(Ed25519PrivateKey.generate().private_bytes_raw()).decode(),
-    )
-
-
-def store_keys(endpoint: WebhookEndpoint, keys: EndpointKeys) -> None:
-    """Set the endpoint's keys, encrypted, without saving it."""
-    endpoint.secret, endpoint.private_key = map(encrypt, keys)
+def set_new_keys(endpoint: WebhookEndpoint) -> str:
+    """Set keys without saving the endpoint. Return the secret, which its owner sees once."""
+    secret = SECRET_PREFIX + b64encode(secrets.token_bytes(32)).decode()
+    private_key = b64encode(Ed25519PrivateKey.generate().private_bytes_raw()).decode()
+    endpoint.secret = encrypt(secret)
+    endpoint.private_key = encrypt(PRIVATE_PREFIX + private_key)
+    return secret
 
 
 def retire_keys(endpoint: WebhookEndpoint, old_until: datetime | None) -> None:
@@ -76,13 +64,6 @@ def reencrypt_keys() -> None:
     expired.update(old_until=None, old_secret="", old_private_key="")
     for pk in WebhookEndpoint.objects.values_list("pk", flat=True):
         with transaction.atomic():
-            endpoint = WebhookEndpoint.objects.select_for_update().filter(pk=pk).first()
-            outdated = [
-                name
-                for name in _ENCRYPTED_FIELDS
-                if (text := getattr(endpoint, name, "")) and not is_encrypted(text)
-            ]
-            # Without the old SECRET_KEY, the owner has to rotate the keys.
-            with suppress(DecryptionFailed):
-                changes = {name: encrypt(decrypt(getattr(endpoint, name))) for name in outdated}
-                WebhookEndpoint.objects.filter(pk=pk).update(**changes)
+            endpoint = WebhookEndpoint.objects.filter(pk=pk)
+            for stored in endpoint.select_for_update().values(*_ENCRYPTED_FIELDS):
+                endpoint.update(**reencrypt(stored))

@@ -15,11 +15,11 @@ from django.db import InterfaceError, OperationalError
 from django.utils import timezone
 from gevent.queue import Empty, Queue
 
-from accounts.models import Delivery, WebhookEndpoint
+from accounts.models import Delivery, DeliveryAttempt, WebhookEndpoint
 from accounts.webhooks.delivery import store_outcome
 from accounts.webhooks.fan_out import number_events
 from accounts.webhooks.metrics import attempts
-from accounts.webhooks.sending import Outcome, send
+from accounts.webhooks.sending import send
 
 logger = logging.getLogger(__name__)
 
@@ -54,10 +54,10 @@ class Turn:
             self._fetched.extend(due.order_by("next_attempt_at", "pk")[:FETCH_SIZE])
         return self._fetched.popleft() if self._fetched else None
 
-    def record(self, outcome: Outcome) -> None:
-        if outcome.error:
+    def record(self, attempt: DeliveryAttempt) -> None:
+        if attempt.error:
             self.has_failed = True
-            self.endpoint.failing_since = self.endpoint.failing_since or outcome.at
+            self.endpoint.failing_since = self.endpoint.failing_since or attempt.at
         else:
             self._slots = ENDPOINT_SLOTS
             self.endpoint.failing_since = None
@@ -93,9 +93,10 @@ class Queues:
         has_worked = False
         while not self._outcomes.empty():
             # It stays in the queue while the database is unavailable.
-            turn, delivery, outcome = self._outcomes.peek()
+            turn, attempt = self._outcomes.peek()
+            delivery = attempt.delivery
             try:
-                store_outcome(delivery, outcome, was_failing=turn.endpoint.is_failing)
+                store_outcome(attempt, was_failing=turn.endpoint.is_failing)
             except (OperationalError, InterfaceError):
                 raise
             except Exception:
@@ -105,10 +106,10 @@ class Queues:
                 Delivery.objects.due().filter(pk=delivery.pk).update(next_attempt_at=later)
             self._outcomes.get()
             turn.in_progress.discard(delivery.pk)
-            turn.record(outcome)
-            attempts.labels(outcome.error or "delivered").inc()
-            facts = {"status": outcome.status, "duration_ms": outcome.duration_ms}
-            result = outcome.error or "delivered"
+            turn.record(attempt)
+            result = attempt.error or "delivered"
+            attempts.labels(result).inc()
+            facts = {"status": attempt.status, "duration_ms": attempt.duration_ms}
             logger.info("Delivery %s: %s", delivery.public_id, result, extra=facts)
             has_worked = True
         return has_worked
@@ -147,7 +148,7 @@ class Queues:
         if delivery is None:
             return False
         turn.in_progress.add(delivery.pk)
-        gevent.spawn(lambda: self._outcomes.put((turn, delivery, send(delivery))))
+        gevent.spawn(lambda: self._outcomes.put((turn, send(delivery))))
         return True
 
     def _free_slots(self, *, is_failing: bool) -> int:

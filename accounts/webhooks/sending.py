@@ -1,7 +1,6 @@
 import logging
 import ssl
 import time
-from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cache
 from http.client import HTTPException, HTTPResponse
@@ -17,7 +16,7 @@ from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.exceptions import HTTPError, NewConnectionError
 from urllib3.exceptions import TimeoutError as UrllibTimeout
 
-from accounts.models import Delivery, Event
+from accounts.models import Delivery, DeliveryAttempt, Event
 from accounts.webhooks.keys import sign
 from accounts.webhooks.targets import RefusedTarget, Target, TargetUnresolved, resolve
 
@@ -42,45 +41,35 @@ ERRORS = {
 }
 
 
-@dataclass
-class Outcome:
-    at: datetime = field(default_factory=timezone.now)
-    duration_ms: int = 0
-    signature: str = ""
-    status: int | None = None
-    # Empty after a success.
-    error: str = "connection_failed"
-    response: str = ""
-    retry_after: str = ""
-
-
-def send(delivery: Delivery) -> Outcome:
-    """Make an attempt, without using the database."""
-    outcome, started = Outcome(), time.monotonic()
+def send(delivery: Delivery) -> DeliveryAttempt:
+    """Return an attempt that has been made, but isn't saved. It doesn't use the database."""
+    # Its error is empty after a success.
+    attempt = DeliveryAttempt(delivery=delivery, at=timezone.now(), error="connection_failed")
+    started = time.monotonic()
     try:
         with Timeout(ATTEMPT_SECONDS):
-            _post(delivery, outcome)
+            _post(attempt)
     except NewConnectionError:
         # A kind of UrllibTimeout. The error is set already, as below.
         pass
     except (Timeout, TimeoutError, UrllibTimeout):
-        outcome.error = "timeout"
+        attempt.error = "timeout"
     except RefusedTarget:
-        outcome.error = "refused_target"
+        attempt.error = "refused_target"
     except TargetUnresolved:
-        outcome.error = "dns"
+        attempt.error = "dns"
     except ssl.SSLError:
-        outcome.error = "tls"
+        attempt.error = "tls"
     except (OSError, HTTPException, HTTPError):
         # The error says how far the attempt came.
         pass
     except Exception:
         # http.client also raises ValueError about what it can't parse.
-        if outcome.error != "incomplete":
+        if attempt.error != "incomplete":
             logger.exception("Sending a webhook failed")
-            outcome.error = "internal"
-    outcome.duration_ms = int(1000 * (time.monotonic() - started))
-    return outcome
+            attempt.error = "internal"
+    attempt.duration_ms = int(1000 * (time.monotonic() - started))
+    return attempt
 
 
 class _LimitedFile(RawIOBase):
@@ -124,36 +113,37 @@ def event_headers(event: Event, at: datetime, signature: str) -> dict[str, str]:
     }
 
 
-def _post(delivery: Delivery, outcome: Outcome) -> None:
-    event, body = delivery.event, delivery.event.body.encode()
-    timestamp = int(outcome.at.timestamp())
-    outcome.signature = sign(
+def _post(attempt: DeliveryAttempt) -> None:
+    delivery, event = attempt.delivery, attempt.delivery.event
+    body = event.body.encode()
+    timestamp = int(attempt.at.timestamp())
+    attempt.signature = sign(
         delivery.endpoint, message_id=event.public_id, timestamp=timestamp, body=body
     )
     target = resolve(delivery.endpoint.url)
     headers = {
         "Host": target.host_header,
         "Connection": "close",
-        **event_headers(event, outcome.at, outcome.signature),
+        **event_headers(event, attempt.at, attempt.signature),
     }
     connection = _open_connection(target)
     try:
         connection.connect()
-        outcome.error = "incomplete"
+        attempt.error = "incomplete"
         connection.request("POST", target.path, body, headers, preload_content=False)
         response = connection.getresponse()
-        outcome.status = response.status
-        outcome.retry_after = response.headers.get("Retry-After", "")
+        attempt.status = response.status
+        attempt.retry_after = response.headers.get("Retry-After", "")
         data = b""
         # Compressed responses are not decompressed.
         while chunk := response.read(MAX_READ_BYTES - len(data), decode_content=False):
             data += chunk
         text = data[:MAX_STORED_BYTES].decode(errors="replace")
-        outcome.response = "".join(
+        attempt.response = "".join(
             letter if letter.isprintable() or letter in "\n\t" else "\ufffd" for letter in text
         )
         is_redirect, is_success = response.status // 100 == 3, response.status // 100 == 2
-        outcome.error = "" if is_success else "redirect" if is_redirect else "status"
+        attempt.error = "" if is_success else "redirect" if is_redirect else "status"
         response.close()
     finally:
         connection.close()

@@ -109,11 +109,10 @@ def create_endpoint(
             created_by=actor.user,
             form_token=form_token,
         )
-        generated = keys.generate_keys()
-        keys.store_keys(endpoint, generated)
+        secret = keys.set_new_keys(endpoint)
         endpoint.save()
         actor.record("webhook.created", str(endpoint))
-    return endpoint, generated.secret
+    return endpoint, secret
 
 
 def change_endpoint(
@@ -146,14 +145,13 @@ def rotate_endpoint(*, endpoint: WebhookEndpoint, keep_old_for: timedelta, actor
     """Replace both keys, and return the new secret."""
     locked = _lock(endpoint)
     keys.retire_keys(locked, timezone.now() + keep_old_for if keep_old_for else None)
-    generated = keys.generate_keys()
-    keys.store_keys(locked, generated)
+    secret = keys.set_new_keys(locked)
     locked.save(
         update_fields=["secret", "private_key", "old_secret", "old_private_key", "old_until"]
     )
     endpoint.refresh_from_db()
     actor.record("webhook.rotated", str(endpoint))
-    return generated.secret
+    return secret
 
 
 @transaction.atomic

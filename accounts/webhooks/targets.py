@@ -3,7 +3,6 @@
 import re
 import secrets
 from dataclasses import dataclass
-from ipaddress import ip_address
 from urllib.parse import SplitResult, urlsplit
 
 import idna
@@ -12,6 +11,7 @@ from django.http.request import validate_host
 
 from accounts.engine import get_engine
 from engine import is_public
+from runtime.http.client_ip import is_address
 
 MAX_URL_LENGTH = 2000
 PORTS = (443, 8443)
@@ -53,15 +53,10 @@ class Target:
         return host if self.port == (443 if self.is_https else 80) else f"{host}:{self.port}"
 
 
-def check_url(url: str) -> None:
-    """Raise RefusedTarget unless the URL may be stored. Each attempt checks its addresses too."""
-    _parse(url)
-
-
 def resolve(url: str) -> Target:
     """Return the address to connect to, and to no other: the name may change its address."""
     parts, host, port = _parse(url)
-    if _is_ip_address(host):
+    if is_address(host):
         addresses = frozenset({host})
     elif host == "localhost":
         addresses = frozenset({"127.0.0.1"})
@@ -106,7 +101,7 @@ def _parse(url: str) -> tuple[SplitResult, str, int]:
     port = port if port is not None else 443 if parts.scheme == "https" else 80
     if not port or not (is_local or port in PORTS):
         raise RefusedTarget("must use port 443 or 8443")
-    if is_local and (_is_ip_address(name) or name == "localhost"):
+    if is_local and (is_address(name) or name == "localhost"):
         return parts, name, port
     return parts, _check_host(name), port
 
@@ -139,7 +134,7 @@ def _own_hosts() -> list[str]:
 def _own_addresses() -> frozenset[str]:
     addresses: frozenset[str] = frozenset()
     for host in {host.removeprefix(".") for host in _own_hosts()}:
-        if "." in host and not _is_ip_address(host):
+        if "." in host and not is_address(host):
             addresses |= _find_addresses(host)
     return addresses
 
@@ -149,11 +144,3 @@ def _find_addresses(host: str) -> frozenset[str]:
     if addresses is None:
         raise TargetUnresolved
     return addresses
-
-
-def _is_ip_address(text: str) -> bool:
-    try:
-        ip_address(text)
-    except ValueError:
-        return False
-    return True

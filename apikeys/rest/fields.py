@@ -37,6 +37,10 @@ class Field(serializers.Field[Any, Any, Any, Any]):
     def parse_text(self, text: str) -> Any:
         return self.to_internal_value(text)
 
+    def to_representation(self, value: Any) -> Any:
+        """Return null for a model's empty text, where null is allowed."""
+        return None if value == "" and self.allow_null else value
+
 
 class String(Field, serializers.CharField):
     def __init__(self, help_text: str = "", *, check_length: bool = True, **options: Any) -> None:

@@ -42,8 +42,10 @@ class ApiStream(StartedStream):
         super().__init__(pieces, headers={**COMMON_HEADERS, **headers})
 
 
-def json_response(document: object, headers: dict[str, str] | None = None) -> ApiResponse:
-    return ApiResponse(render_json(document), headers=headers)
+def json_response(
+    document: object, headers: dict[str, str] | None = None, *, status: int = 200
+) -> ApiResponse:
+    return ApiResponse(render_json(document), status, headers)
 
 
 def error_response(error: ApiError, request_id: str) -> ApiResponse:

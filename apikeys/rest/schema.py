@@ -1,7 +1,9 @@
 """Add to the OpenAPI document what drf-spectacular can't derive from the views."""
 
+import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
+from pathlib import Path
 
 import orjson
 from django.http import HttpResponseBase
@@ -28,6 +30,8 @@ COMMON_ERRORS = (
     *("unknown_field", "rate_limit_exceeded", "internal_error", "service_unavailable"),
 )
 BODY_ERRORS = ("invalid_json", "invalid_field", "unsupported_media_type")
+# By status, and those of all responses.
+HEADERS: Node = tomllib.loads(Path(__file__).with_name("headers.toml").read_text())
 EXAMPLE_ID = "req_2nXfSBqPzK5mYd8wTg4L"
 
 View = Callable[..., HttpResponseBase]
@@ -189,49 +193,11 @@ class BearerScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-c
         }
 
 
-def _header(description: str, kind: str, example: object) -> Node:
-    return {"description": description, "schema": {"type": kind}, "example": example}
-
-
-HEADER_SCHEMAS = {
-    "X-RateLimit-Limit": _header("Requests allowed per window of 60 s.", "integer", 60),
-    "X-RateLimit-Remaining": _header("Requests left in this window.", "integer", 42),
-    "X-RateLimit-Reset": _header(
-        "Unix time, in seconds, at which the window ends.", "integer", 1_795_000_020
-    ),
-    "RateLimit-Policy": _header(
-        "The limit, in the format of the IETF draft.", "string", '"account";q=60;w=60'
-    ),
-    "RateLimit": _header(
-        "What is left, in the format of the IETF draft.", "string", '"account";r=42;t=17'
-    ),
-    "X-Request-Id": _header(
-        "Identifies this request. Your own id, if it has 8 to 64 letters, digits, - or _.",
-        "string",
-        EXAMPLE_ID,
-    ),
-}
-STATUS_HEADER_SCHEMAS = {
-    "401": {
-        "WWW-Authenticate": _header(
-            "The challenge of RFC 6750.", "string", 'Bearer realm="api", error="invalid_token"'
-        )
-    },
-    "405": {"Allow": _header("The methods that the operation supports.", "string", "POST")},
-    "429": {"Retry-After": _header("Seconds to wait before retrying, at least 1.", "integer", 17)},
-}
-
-
 def complete_schema(result: Node, **_: object) -> Node:
     """Add what every operation shares. drf-spectacular calls this as a postprocessing hook."""
     components = result["components"]
     components["headers"] = {
-        **HEADER_SCHEMAS,
-        **{
-            name: header
-            for extra in STATUS_HEADER_SCHEMAS.values()
-            for name, header in extra.items()
-        },
+        name: header for headers in HEADERS.values() for name, header in headers.items()
     }
     components["examples"], components["responses"] = {}, {}
     for schema in components["schemas"].values():
@@ -241,7 +207,7 @@ def complete_schema(result: Node, **_: object) -> Node:
     operations = [one for methods in result["paths"].values() for one in methods.values()]
     for operation in operations:
         for status, response in operation["responses"].items():
-            names = [*HEADER_SCHEMAS, *STATUS_HEADER_SCHEMAS.get(status, {})]
+            names = [*HEADERS["all"], *HEADERS.get(status, {})]
             refs = {name: {"$ref": f"#/components/headers/{name}"} for name in names}
             response["headers"] = {**refs, **response.get("headers", {})}
             if not is_success(status):

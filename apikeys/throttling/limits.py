@@ -20,7 +20,7 @@ from accounts.models import Account
 from apikeys.models import ApiKey
 from apikeys.throttling.breaker import Breaker
 from runtime.http.client_ip import rate_limit_network
-from runtime.metrics.client import Gauge, before_each_flush
+from runtime.metrics.client import SumGauge, before_each_flush
 
 WINDOW_SECONDS = 60
 Result = TypeVar("Result")
@@ -250,9 +250,8 @@ def _store_is_healthy() -> bool:
 exhausted_buckets = ExhaustedBuckets()
 _local = LocalCounter()
 _breaker = Breaker(_store_is_healthy)
-_open_breakers = Gauge(
+_open_breakers = SumGauge(
     "emailvalidation_limiter_open",
     "Web workers that count requests on their own because the rate-limit store is unavailable.",
-    multiprocess_mode="livesum",
 )
 before_each_flush.append(lambda: _open_breakers.set(_breaker.is_open))

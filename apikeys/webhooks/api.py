@@ -16,8 +16,7 @@ from apikeys.rest.schema import BODY_ERRORS, describe, id_parameter
 from apikeys.rest.serializers import ApiSerializer
 from apikeys.rest.view import ApiView
 from apikeys.webhooks import serializers
-from apikeys.webhooks.serializers import delivery_document, webhook_document
-from runtime.json_text import render_json
+from apikeys.webhooks.serializers import DeliverySerializer, WebhookSerializer
 
 _ACTION_ERRORS = (*BODY_ERRORS, "invalid_state")
 
@@ -89,8 +88,8 @@ class WebhooksView(WebhooksApiView):
         parameters=[],
     )
     def get(self, request: ApiRequest) -> ApiResponse:
-        data = [webhook_document(endpoint) for endpoint in self.account.webhooks.all()]
-        return json_response({"data": data})
+        endpoints = WebhookSerializer(self.account.webhooks, many=True)
+        return json_response({"data": endpoints.data})
 
     @describe_webhook(
         "create-webhook",
@@ -107,7 +106,8 @@ class WebhooksView(WebhooksApiView):
         chosen = {"types": None, **self.values}
         created = services.create_endpoint(account=self.account, actor=self.actor, **chosen)
         endpoint, secret = created
-        return ApiResponse(render_json(webhook_document(endpoint, secret=secret)), 201)
+        document = {**WebhookSerializer(endpoint).data, "secret": secret}
+        return json_response(document, status=201)
 
 
 class OneWebhookView(WebhooksApiView):
@@ -120,7 +120,7 @@ class OneWebhookView(WebhooksApiView):
         serializers.WebhookSerializer,
     )
     def get(self, request: ApiRequest, webhook_id: str) -> ApiResponse:
-        return json_response(webhook_document(self.endpoint))
+        return json_response(WebhookSerializer(self.endpoint).data)
 
     @describe_webhook(
         "change-webhook",
@@ -135,7 +135,7 @@ class OneWebhookView(WebhooksApiView):
         if "state" in changes:
             changes["is_enabled"] = changes.pop("state") == "active"
         changed = services.change_endpoint(endpoint=self.endpoint, actor=self.actor, **changes)
-        return json_response(webhook_document(changed))
+        return json_response(WebhookSerializer(changed).data)
 
     @describe_webhook(
         "delete-webhook",
@@ -164,7 +164,7 @@ class RotateView(WebhooksApiView):
         secret = services.rotate_endpoint(
             endpoint=self.endpoint, keep_old_for=period, actor=self.actor
         )
-        return json_response(webhook_document(self.endpoint, secret=secret))
+        return json_response({**WebhookSerializer(self.endpoint).data, "secret": secret})
 
 
 class TestView(WebhooksApiView):
@@ -179,7 +179,7 @@ class TestView(WebhooksApiView):
     )
     def post(self, request: ApiRequest, webhook_id: str) -> ApiResponse:
         event = services.send_test(endpoint=self.endpoint, actor=self.actor)
-        return ApiResponse(render_json({"event": event.public_id}), 202)
+        return json_response({"event": event.public_id}, status=202)
 
 
 class DeliveriesView(WebhooksApiView):
@@ -210,7 +210,7 @@ class DeliveriesView(WebhooksApiView):
     )
     def get(self, request: ApiRequest, webhook_id: str) -> ApiResponse:
         found = list(self.deliveries[: self.limit + 1])
-        data = [delivery_document(delivery) for delivery in found[: self.limit]]
+        data = DeliverySerializer(found[: self.limit], many=True).data
         after = data[-1]["id"] if len(found) > self.limit else None
         return json_response({"data": data, "has_more": after is not None, "next": after})
 
@@ -236,7 +236,7 @@ class ReplayView(WebhooksApiView):
     )
     def post(self, request: ApiRequest, webhook_id: str, delivery_id: str) -> ApiResponse:
         services.replay_delivery(delivery=self.delivery, actor=self.actor)
-        return ApiResponse(render_json(delivery_document(self.find_delivery())), 202)
+        return json_response(DeliverySerializer(self.find_delivery()).data, status=202)
 
 
 class ReplayFailedView(WebhooksApiView):
@@ -256,4 +256,4 @@ class ReplayFailedView(WebhooksApiView):
         replayed = services.replay_failed(
             endpoint=self.endpoint, since=self.values["failed_since"], actor=self.actor
         )
-        return ApiResponse(render_json({"replayed": replayed}), 202)
+        return json_response({"replayed": replayed}, status=202)

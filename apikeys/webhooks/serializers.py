@@ -5,7 +5,7 @@ from django.utils.dateparse import parse_datetime
 from drf_spectacular.utils import extend_schema_field
 
 from accounts.events.types import types_by_name
-from accounts.models import Delivery, WebhookEndpoint
+from accounts.models import WebhookEndpoint
 from accounts.models.webhooks import DeliveryState, DisabledReason
 from accounts.webhooks.keys import public_key
 from accounts.webhooks.services import GRACE_PERIODS
@@ -46,41 +46,6 @@ DELIVERY_EXAMPLE = {
         }
     ],
 }
-
-
-def webhook_document(endpoint: WebhookEndpoint, **secret: str) -> dict[str, object]:
-    return {
-        "id": endpoint.public_id,
-        "url": endpoint.url,
-        "types": endpoint.types,
-        "description": endpoint.description,
-        "state": endpoint.state,
-        "disabled_reason": endpoint.disabled_reason or None,
-        "public_key": public_key(endpoint),
-        **secret,
-        "created_at": endpoint.created_at,
-    }
-
-
-def delivery_document(delivery: Delivery) -> dict[str, object]:
-    """Fetch the delivery with its event and its attempts."""
-    return {
-        "id": delivery.public_id,
-        "event": delivery.event.public_id,
-        "type": delivery.event.type,
-        "state": delivery.state,
-        "next_attempt_at": delivery.next_attempt_at,
-        "attempts": [
-            {
-                "at": attempt.at,
-                "status": attempt.status,
-                "error": attempt.error or None,
-                "duration_ms": attempt.duration_ms,
-                "response": attempt.response,
-            }
-            for attempt in delivery.delivery_attempts.all()
-        ],
-    }
 
 
 class Line(fields.String):
@@ -189,8 +154,13 @@ class DeliveriesQuery(ApiSerializer):
     )
 
 
+class PublicKey(fields.String):
+    def to_representation(self, value: WebhookEndpoint) -> str:
+        return public_key(value)
+
+
 class WebhookSerializer(ApiSerializer):
-    id = fields.String("Webhook ID (`whk_…`)")
+    id = fields.String("Webhook ID (`whk_…`)", source="public_id")
     url = fields.String("Where events are sent")
     types = fields.Strings("Types of the events that are sent. Null: all", allow_null=True)
     description = fields.String("Your description")
@@ -201,7 +171,7 @@ class WebhookSerializer(ApiSerializer):
         DisabledReason.values,
         allow_null=True,
     )
-    public_key = fields.String("Verifies the `v1a` signatures")
+    public_key = PublicKey("Verifies the `v1a` signatures", source="*")
     created_at = fields.DateTime("Creation time in UTC")
 
     examples = {"A webhook": WEBHOOK_EXAMPLE}
@@ -247,12 +217,14 @@ class AttemptSerializer(ApiSerializer):
 
 
 class DeliverySerializer(ApiSerializer):
-    id = fields.String("Delivery ID (`dlv_…`)")
-    event = fields.String("Event ID (`evt_…`)")
-    type = fields.String("Type of the event")
+    id = fields.String("Delivery ID (`dlv_…`)", source="public_id")
+    event = fields.String("Event ID (`evt_…`)", source="event.public_id")
+    type = fields.String("Type of the event", source="event.type")
     state = fields.Choice("Whether it has arrived", DeliveryState.values)
     next_attempt_at = fields.DateTime("When it's sent next, if it's waiting", allow_null=True)
-    attempts = AttemptSerializer(many=True, help_text="All attempts, oldest first")
+    attempts = AttemptSerializer(
+        many=True, source="delivery_attempts", help_text="All attempts, oldest first"
+    )
 
     examples = {"A delivery": DELIVERY_EXAMPLE}
 

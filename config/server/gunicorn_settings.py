@@ -76,15 +76,13 @@ def post_worker_init(worker: Any) -> None:
     gc.set_threshold(5_000, 2, 50)
     gc.enable()
     if is_product:
+        from django.conf import settings
+
         from config.health import warm_up
+        from runtime.flusher import Flusher
 
         warm_up()
         _refuse_empty_database()
-    if is_product:
-        from django.conf import settings
-
-        from runtime.flusher import Flusher
-
         worker.flusher = Flusher(
             "web" if settings.WEB_POOL == "all" else f"web-{settings.WEB_POOL}"
         )

@@ -4,6 +4,7 @@ import os
 import sys
 import tomllib
 from datetime import date
+from decimal import Decimal
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -17,17 +18,16 @@ from config.settings.caches import cache_settings, redis_url
 from config.settings.content_security_policy import DIRECTIVES, PERMISSIONS_HEADER
 from config.settings.databases import database_settings, pgbouncer_settings, replica_settings
 from config.settings.environment import Environment, get_origin
+from config.settings.framework import *  # noqa: F403
 from config.settings.identity_providers import identity_providers
 from config.settings.mail import mail_settings
 from config.settings.openapi import openapi_settings
 from config.settings.production_checks import require_production_settings
-from config.settings.rest_framework import *  # noqa: F403
 from config.settings.secrets import values_to_mask
 from config.settings.sign_in import *  # noqa: F403
 from config.settings.staff_groups import GROUPS
 from config.settings.staff_tables import STAFF_TABLES
 from config.settings.telemetry import sentry_dsn, trace_rate
-from config.settings.templates import *  # noqa: F403
 from runtime.logging.dict_config import FORMATS, LEVELS, log_settings
 from runtime.logging.formatters import mask_values
 
@@ -64,80 +64,12 @@ ALLOWED_HOSTS = env.names(
 
 # --- Secrets --------------------------------------------------------------------------------------
 
-if PRODUCTION:
-    SECRET_KEY = env.text("SECRET_KEY")
-    API_KEY_PEPPER = env.text("API_KEY_PEPPER")
-    ADDRESS_HASH_KEY = env.text("ADDRESS_HASH_KEY")
-else:
-    SECRET_KEY = env.local_secret("SECRET_KEY", DATA_DIR / "secrets")
-    API_KEY_PEPPER = env.local_secret("API_KEY_PEPPER", DATA_DIR / "secrets")
-    ADDRESS_HASH_KEY = env.local_secret("ADDRESS_HASH_KEY", DATA_DIR / "secrets")
+_SECRETS_FOLDER = None if PRODUCTION else DATA_DIR / "secrets"
+SECRET_KEY = env.secret("SECRET_KEY", _SECRETS_FOLDER)
+API_KEY_PEPPER = env.secret("API_KEY_PEPPER", _SECRETS_FOLDER)
+ADDRESS_HASH_KEY = env.secret("ADDRESS_HASH_KEY", _SECRETS_FOLDER)
 SECRET_KEY_FALLBACKS = [key for key in (env.text("SECRET_KEY_PREVIOUS"),) if key]
 API_KEY_PEPPER_PREVIOUS = env.text("API_KEY_PEPPER_PREVIOUS")
-
-# --- Applications, lower layers first -------------------------------------------------------------
-
-ROOT_URLCONF = "config.urls"
-WSGI_APPLICATION = "config.wsgi.application"
-DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
-
-INSTALLED_APPS = [
-    "allauth",
-    "allauth.account",
-    "allauth.mfa",
-    "allauth.socialaccount",
-    "allauth.socialaccount.providers.github",
-    "allauth.socialaccount.providers.google",
-    "allauth.usersessions",
-    "config.apps.StaffAdminConfig",
-    "django.contrib.auth",
-    "django.contrib.contenttypes",
-    "django.contrib.humanize",
-    "django.contrib.messages",
-    "django.contrib.sessions",
-    "django.contrib.staticfiles",
-    "django.forms",
-    "csp",
-    "drf_spectacular",
-    # Their admin pages replace the libraries'.
-    "runtime",
-    "accounts",
-    "apikeys",
-    "credits",
-    "validation",
-    "lists",
-    "reference",
-]
-
-MIDDLEWARE = [
-    "runtime.http.middleware.IdentifyRequestMiddleware",
-    # API requests end here.
-    "apikeys.rest.middleware.ApiMiddleware",
-    "runtime.http.middleware.PermissionsPolicyMiddleware",
-    "django.middleware.security.SecurityMiddleware",
-    "config.health.HealthMiddleware",
-    "accounts.middleware.ConstantResponseTimeMiddleware",
-    "csp.middleware.CSPMiddleware",
-    "whitenoise.middleware.WhiteNoiseMiddleware",
-    "django.middleware.clickjacking.XFrameOptionsMiddleware",
-    # Below the security headers, which a 304 needs, too.
-    "runtime.http.public_pages.PublicPageMiddleware",
-    "django.contrib.sessions.middleware.SessionMiddleware",
-    "django.middleware.common.CommonMiddleware",
-    "accounts.authentication.sign_in_queue.SignInQueueMiddleware",
-    "runtime.http.middleware.ShowInvisibleCharactersMiddleware",
-    "django.middleware.csrf.CsrfViewMiddleware",
-    "django.contrib.auth.middleware.AuthenticationMiddleware",
-    "django.contrib.messages.middleware.MessageMiddleware",
-    "allauth.account.middleware.AccountMiddleware",
-    "accounts.middleware.CurrentAccountMiddleware",
-    "config.errors.AccountSlotsMiddleware",
-    "accounts.middleware.DateDisplayMiddleware",
-    "accounts.authentication.second_factor.required_factor.RequiredFactorMiddleware",
-    # Late, because its page has the navigation.
-    "config.errors.LargeFormMiddleware",
-    "django.contrib.auth.middleware.LoginRequiredMiddleware",
-]
 
 # --- Database, counters and cache -----------------------------------------------------------------
 
@@ -291,7 +223,7 @@ if PROBE_MAILBOX_CHECKS and not PROBE_DOMAIN:
 # --- Billing --------------------------------------------------------------------------------------
 
 CURRENCY = currency(env)
-TAX_RATE = env.number("TAX_RATE", 0, minimum=0, maximum=1)
+TAX_RATE = Decimal(str(env.number("TAX_RATE", 0, minimum=0, maximum=1)))
 SELLER_COUNTRY = seller_country(env)
 SELLER_NAME = env.text("SELLER_NAME", "Example Validation Ltd")
 SELLER_ADDRESS = env.text("SELLER_ADDRESS", "1 Example Street, Exampleton")
@@ -352,7 +284,7 @@ DEFAULT_EXCEPTION_REPORTER_FILTER = "runtime.logging.debug_pages.MaskingFilter"
 TRACE_RATE = trace_rate(env)
 TRACES_REQUESTS = SERVES_WEB and TRACE_RATE is not None
 if TRACES_REQUESTS:
-    MIDDLEWARE.insert(0, "config.tracing.TracingMiddleware")
+    MIDDLEWARE.insert(0, "config.tracing.TracingMiddleware")  # noqa: F405
 
 # --- Validation -----------------------------------------------------------------------------------
 

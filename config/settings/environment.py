@@ -166,9 +166,9 @@ class Environment:
             return default
         return value
 
-    def local_secret(self, name: str, folder: Path) -> str:
-        """Return the variable, or a secret generated once."""
-        if self.is_set(name):
+    def secret(self, name: str, folder: Path | None) -> str:
+        """Return the variable, or a secret generated once in the folder, if there is one."""
+        if self.is_set(name) or folder is None:
             return self.text(name)
         if self.problems:
             return ""

@@ -8,7 +8,6 @@ from django.core.exceptions import ValidationError
 from accounts.forms import WholeNumberField
 from accounts.models import Account
 from credits.automatic_top_ups.rules import offered_price
-from credits.automatic_top_ups.services import TopUpLimits
 from credits.models import AutomaticTopUp, Pack
 from credits.models.automatic_top_ups import MIN_THRESHOLD
 from credits.models.catalog import MAX_CENTS, MAX_CREDITS
@@ -66,12 +65,10 @@ class AutomaticTopUpForm(forms.Form):
 
     def clean(self) -> None:
         super().clean()
-        pack, cap = self.cleaned_data.get("pack"), self.cleaned_data.get("cap")
-        cents = offered_price(self.account, pack) if pack else None
-        if cap is not None and cents is not None and cap * 100 < cents:
+        data = self.cleaned_data
+        if "cap" in data:
+            data["cap_cents"] = int(data.pop("cap") * 100)
+        cents = offered_price(self.account, data["pack"]) if "pack" in data else None
+        if cents is not None and data.get("cap_cents", cents) < cents:
             price = format_money(cents, settings.CURRENCY)
             raise ValidationError({"cap": f"The pack costs {price}. Enter at least that much."})
-
-    def limits(self) -> TopUpLimits:
-        data = self.cleaned_data
-        return TopUpLimits(data["threshold"], data["pack"], int(data["cap"] * 100))

@@ -6,6 +6,7 @@ from django.utils import timezone
 
 from accounts.models import Account
 from credits.models import AutomaticOrder, AutomaticTopUp, Order, OrderState, Pack, SavedCard
+from credits.models.automatic_top_ups import NEEDS_CREDITS
 from credits.orders import quotes
 from credits.plans.offers import OrderRefused
 from runtime.dates import midnight, next_month
@@ -49,13 +50,7 @@ def is_wanted(top_up: AutomaticTopUp) -> bool:
         return False
     card = order.automatic.provider_card
     same_card = SavedCard.objects.filter(account=top_up.account, provider_card=card)
-    fresh = AutomaticTopUp.objects.filter(
-        pk=top_up.pk,
-        is_on=True,
-        account__closed_at=None,
-        account__suspended_at=None,
-        account__wallet__balance__lt=F("threshold"),
-    )
+    fresh = AutomaticTopUp.objects.filter(NEEDS_CREDITS, pk=top_up.pk)
     return same_card.exists() and fresh.exists()
 
 

@@ -1,5 +1,3 @@
-from dataclasses import dataclass
-
 from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
@@ -20,21 +18,16 @@ class SettingsRefused(Exception):
     """Raised with a text for the user if automatic top-up can't be switched on."""
 
 
-@dataclass(frozen=True)
-class TopUpLimits:
-    threshold: int
-    pack: Pack
-    cap_cents: int
-
-    def describe(self, currency: str) -> str:
-        return (
-            f"{self.pack} when the balance falls below {self.threshold:,}, "
-            f"at most {format_money(self.cap_cents, currency)} per month"
-        )
-
-
 @transaction.atomic
-def switch_on(*, account: Account, limits: TopUpLimits, actor: User, ip: str | None = None) -> None:
+def switch_on(
+    *,
+    account: Account,
+    threshold: int,
+    pack: Pack,
+    cap_cents: int,
+    actor: User,
+    ip: str | None = None,
+) -> None:
     """Switch it on or change it. The last order's time stays, so no order comes sooner."""
     subscription = subscriptions.lock_subscription(account)
     if not subscription.account.is_open:
@@ -46,9 +39,9 @@ def switch_on(*, account: Account, limits: TopUpLimits, actor: User, ip: str | N
         account=account,
         defaults={
             "is_on": True,
-            "threshold": limits.threshold,
-            "pack": limits.pack,
-            "cap_cents": limits.cap_cents,
+            "threshold": threshold,
+            "pack": pack,
+            "cap_cents": cap_cents,
             "currency": settings.CURRENCY,
             "off_for": "",
             "off_at": None,
@@ -57,7 +50,9 @@ def switch_on(*, account: Account, limits: TopUpLimits, actor: User, ip: str | N
         },
     )
     action = "top_up.changed" if was_on else "top_up.switched_on"
-    audit.record(account, actor, action, limits.describe(settings.CURRENCY), ip)
+    cap = format_money(cap_cents, settings.CURRENCY)
+    target = f"{pack} when the balance falls below {threshold:,}, at most {cap} per month"
+    audit.record(account, actor, action, target, ip)
 
 
 @transaction.atomic

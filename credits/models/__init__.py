@@ -14,7 +14,6 @@ from credits.models.orders import (
     ProviderEvent,
 )
 from credits.models.refunds import Refund, list_refunds
-from credits.models.sign_up_places import SignUpPlace
-from credits.models.subscriptions import ProviderCancellation, Subscription
+from credits.models.subscriptions import ProviderCancellation, SignUpPlace, Subscription
 from credits.models.usage import UseDay, UseHour
 from credits.models.wallets import Wallet

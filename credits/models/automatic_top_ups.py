@@ -13,6 +13,13 @@ from runtime.database.leased_rows import CLOCK_TOLERANCE, LeasedQuerySet, Leased
 MIN_THRESHOLD = 10
 # The minimum time between two orders of an account, paid or not.
 INTERVAL = timedelta(minutes=10)
+NEEDS_CREDITS = Q(
+    is_on=True,
+    account__closed_at=None,
+    account__suspended_at=None,
+    account__wallet__balance__lt=F("threshold"),
+)
+_IS_ACTIVE = Q(is_on=True) | Q(open_order__isnull=False)
 
 
 class AutomaticTopUpQuerySet(LeasedQuerySet["AutomaticTopUp"]):
@@ -71,9 +78,7 @@ class AutomaticTopUp(LeasedRow):
         verbose_name = "automatic top-up"
         indexes = [
             models.Index(
-                fields=["next_attempt_at"],
-                condition=Q(is_on=True) | Q(open_order__isnull=False),
-                name="active_automatic_top_up",
+                fields=["next_attempt_at"], condition=_IS_ACTIVE, name="active_automatic_top_up"
             )
         ]
         constraints = [
@@ -110,17 +115,6 @@ class AutomaticOrder(models.Model):
         return f"{self.order}: {self.get_outcome_display()}"
 
 
-_IS_ACTIVE = Q(is_on=True) | Q(open_order__isnull=False)
-
-
 def _needs_order() -> Q:
-    long_ago = is_past("last_order_at", timezone.now() - INTERVAL, INTERVAL + CLOCK_TOLERANCE) | Q(
-        last_order_at=None
-    )
-    return long_ago & Q(
-        is_on=True,
-        open_order=None,
-        account__closed_at=None,
-        account__suspended_at=None,
-        account__wallet__balance__lt=F("threshold"),
-    )
+    long_ago = is_past("last_order_at", timezone.now() - INTERVAL, INTERVAL + CLOCK_TOLERANCE)
+    return NEEDS_CREDITS & Q(open_order=None) & (long_ago | Q(last_order_at=None))

@@ -7,6 +7,7 @@ from django.utils import timezone
 from accounts.models import Account
 from credits.models.catalog import Pack, Plan
 from credits.models.invoice_files import InvoiceFile
+from credits.money import format_money
 from runtime.ids import random_id
 
 
@@ -154,6 +155,10 @@ class Order(models.Model):
     @property
     def total_cents(self) -> int:
         return self.net_cents + self.tax_cents
+
+    def money(self, cents: int) -> str:
+        """Format an amount in the order's currency."""
+        return format_money(cents, self.currency)
 
     @property
     def last_day(self) -> date | None:

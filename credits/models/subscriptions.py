@@ -1,5 +1,4 @@
 from datetime import timedelta
-from typing import NamedTuple
 
 from django.db import models
 from django.db.models import Q
@@ -23,19 +22,11 @@ class SubscriptionQuerySet(models.QuerySet["Subscription"]):
         paid_ahead = Q(account__orders__state="paid", account__orders__period_end__gt=today)
         return self.filter(~only_free | paid_ahead, account__closed_at=None).distinct()
 
-    def count_by_paid_plan(self) -> list["PlanCount"]:
-        paid = self.filter(plan__in=Plan.objects.exclude(code=FREE), account__closed_at=None)
-        fields = ("plan", "plan__name", "plan__price_cents")
-        counts = paid.values(*fields).annotate(accounts=models.Count("pk"))
-        rows = counts.order_by("-plan__price_cents", "plan").values_list(*fields, "accounts")
-        return [PlanCount(*row) for row in rows]
-
-
-class PlanCount(NamedTuple):
-    plan_id: int
-    name: str
-    price_cents: int
-    accounts: int
+    def count_by_paid_plan(self) -> list[tuple[Plan, int]]:
+        paid = self.filter(account__closed_at=None).exclude(plan__code=FREE)
+        counts = dict(paid.values_list("plan").annotate(accounts=models.Count("pk")).order_by())
+        plans = Plan.objects.filter(pk__in=counts).order_by("-price_cents", "pk")
+        return [(plan, counts[plan.pk]) for plan in plans]
 
 
 class Subscription(models.Model):
@@ -88,3 +79,20 @@ class ProviderCancellation(models.Model):
 
     def __str__(self) -> str:
         return self.provider_subscription
+
+
+class SignUpPlace(models.Model):
+    """Records that an account at a domain received sign-up credits, naming neither."""
+
+    # HMAC of the registrable domain, keyed with ADDRESS_HASH_KEY.
+    domain_digest = models.CharField(max_length=64)
+    slot = models.PositiveIntegerField()
+    taken_at = models.DateTimeField(db_index=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["domain_digest", "slot"], name="sign_up_place_is_one")
+        ]
+
+    def __str__(self) -> str:
+        return f"Place {self.slot} since {self.taken_at}"

@@ -10,8 +10,7 @@ from accounts import audit
 from accounts.models import User
 from credits import emails
 from credits.models import CARD_CONSENT, Order, OrderKind, OrderMethod, Pack, Plan, Subscription
-from credits.orders.buyers import Buyer, last_buyer
-from credits.orders.quotes import Quote, quote_again, quote_renewal
+from credits.orders.quotes import Buyer, Quote, last_buyer, quote_again, quote_renewal
 from credits.plans import subscriptions
 from credits.plans.offers import OrderRefused
 from credits.plans.periods import Period

@@ -8,11 +8,18 @@ from django.utils import timezone
 from accounts.models import Account
 from credits.models import Order, OrderKind, OrderMethod, OrderState, Pack, Plan, Subscription
 from credits.money import TaxedPrice, with_tax, without_tax
-from credits.orders.buyers import Buyer, last_buyer
 from credits.orders.tax import Tax, has_vat_ids, tax_for
 from credits.plans.offers import OrderOffer, OrderRefused, offer_plan, offer_renewal
 from credits.plans.periods import Period
 from credits.plans.subscriptions import current_status, load_coverage
+
+
+@dataclass(frozen=True)
+class Buyer:
+    name: str
+    address: str = ""
+    tax_id: str = ""
+    country: str = ""
 
 
 @dataclass(frozen=True)
@@ -60,6 +67,13 @@ class QuoteChanged(OrderRefused):
             "The terms have changed since you opened this page, so your order wasn't placed. "
             "Review them, then order again."
         )
+
+
+def last_buyer(account: Account) -> Buyer:
+    order = account.orders.exclude(kind=OrderKind.GIFT).first()
+    if order is None:
+        return Buyer(account.name)
+    return Buyer(order.buyer_name, order.buyer_address, order.buyer_tax_id, order.buyer_country)
 
 
 def quote(account: Account, item: Pack | Plan, buyer: Buyer | None = None) -> Quote:
@@ -125,7 +139,7 @@ def price_with_tax(account: Account, plan: Plan) -> int:
 
 def _tax(buyer: Buyer) -> Tax:
     vat_id = buyer.tax_id if has_vat_ids(buyer.country) else ""
-    return tax_for(settings.SELLER_COUNTRY, buyer.country, vat_id, _usual_rate())
+    return tax_for(settings.SELLER_COUNTRY, buyer.country, vat_id, settings.TAX_RATE)
 
 
 def _renewal_tax(account: Account, plan: Plan, paid_cents: int | None) -> Tax:
@@ -137,10 +151,6 @@ def _renewal_tax(account: Account, plan: Plan, paid_cents: int | None) -> Tax:
     if last is None or last.total_cents != paid_cents:
         return tax
     return Tax(last.tax_rate, last.tax_reason)
-
-
-def _usual_rate() -> Decimal:
-    return Decimal(str(settings.TAX_RATE))
 
 
 def _quote(
@@ -155,7 +165,7 @@ def _quote(
         requests_per_minute=item.requests_per_minute,
         amount=with_tax(offer.net_cents, tax.rate),
         tax=tax,
-        usual_rate=_usual_rate(),
+        usual_rate=settings.TAX_RATE,
         currency=settings.CURRENCY,
         method=OrderMethod.STRIPE if settings.STRIPE_SECRET_KEY else OrderMethod.INVOICE,
         period=offer.period,

@@ -1,9 +1,6 @@
 """Changes are synced with the provider after the commit, or daily."""
 
-from dataclasses import asdict, dataclass
-
 from django.db import transaction
-from django.utils import timezone
 
 from accounts import audit
 from accounts.models import Account, User
@@ -13,19 +10,9 @@ from credits.payments import try_sync
 from credits.plans import subscriptions
 
 
-@dataclass(frozen=True)
-class NewCard:
-    provider_card: str
-    provider_customer: str
-    brand: str
-    last_four: str
-    expires_month: int
-    expires_year: int
-
-
 @transaction.atomic
-def save_card(*, account: Account, new: NewCard, provider_subscription: str = "") -> None:
-    """`provider_subscription` is renewed with this card already."""
+def save_card(*, account: Account, new: SavedCard, provider_subscription: str = "") -> None:
+    """Replace the account's card. `provider_subscription` is renewed with the new one already."""
     subscription = subscriptions.lock_subscription(account)
     former = SavedCard.objects.filter(account=account).first()
     if former is not None and former.provider_card == new.provider_card:
@@ -37,14 +24,11 @@ def save_card(*, account: Account, new: NewCard, provider_subscription: str = ""
         _detach(account, former.provider_card)
     # A card that is saved again must not be detached.
     CardToDetach.objects.filter(provider_card=new.provider_card).delete()
-    values = {
-        **asdict(new),
-        "saved_at": timezone.now(),
-        # True if there is nothing to renew, or this card renews it.
-        "pays_renewals": subscription.provider_subscription in ("", provider_subscription),
-    }
-    card, _ = SavedCard.objects.update_or_create(account=account, defaults=values)
-    audit.record(account, None, "card.saved", str(card))
+    new.account = account
+    # True if there is nothing to renew, or this card renews it.
+    new.pays_renewals = subscription.provider_subscription in ("", provider_subscription)
+    new.save()
+    audit.record(account, None, "card.saved", str(new))
     resume(account)
 
 

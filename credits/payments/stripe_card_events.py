@@ -9,7 +9,6 @@ from credits.automatic_top_ups import orders
 from credits.models import Order, SavedCard
 from credits.payments import PaymentUnavailable, cards, stripe_cards
 from credits.payments.automatic_orders import record_payment
-from credits.payments.cards import NewCard
 from credits.payments.stripe_off_session import AUTOMATIC, DECLINED
 from credits.payments.stripe_payloads import (
     Payload,
@@ -23,7 +22,7 @@ from credits.payments.stripe_payloads import (
 logger = logging.getLogger(__name__)
 
 
-def fetch_card(session: Payload) -> NewCard | None:
+def fetch_card(session: Payload) -> SavedCard | None:
     """Return the card to save. If Stripe doesn't respond, the order doesn't wait."""
     mode, setup = get_text(session, "mode"), get_text(session, "setup_intent")
     if find_account(session) is None:
@@ -36,7 +35,7 @@ def fetch_card(session: Payload) -> NewCard | None:
     return None
 
 
-def _fetch_card_that_paid(session: Payload, mode: str) -> NewCard | None:
+def _fetch_card_that_paid(session: Payload, mode: str) -> SavedCard | None:
     subscription, payment = get_text(session, "subscription"), get_text(session, "payment_intent")
     if mode == "subscription" and subscription:
         return stripe_cards.fetch_card("subscriptions", subscription)

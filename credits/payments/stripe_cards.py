@@ -6,7 +6,6 @@ import stripe
 from accounts.emails import link
 from accounts.models import Account
 from credits.models import CardToDetach, SavedCard, Subscription
-from credits.payments.cards import NewCard
 from credits.payments.stripe_client import get_client, handle_stripe_errors
 
 _BRANDS = {
@@ -36,7 +35,7 @@ def open_card_page(account: Account) -> str:
 
 
 @handle_stripe_errors
-def fetch_card(kind: str, stripe_id: str) -> NewCard | None:
+def fetch_card(kind: str, stripe_id: str) -> SavedCard | None:
     """Return the card of one of `setup_intents`, `payment_intents` or `subscriptions`."""
     field = "default_payment_method" if kind == "subscriptions" else "payment_method"
     found = getattr(get_client().v1, kind).retrieve(stripe_id, {"expand": [field]})
@@ -80,15 +79,15 @@ def find_or_create_customer(account: Account) -> str:
     return subscriptions.get().provider_customer
 
 
-def _read_card(method: Any) -> NewCard | None:
-    """Return None for other payment methods."""
+def _read_card(method: Any) -> SavedCard | None:
+    """Return a card that isn't saved yet, or None for other payment methods."""
     card = getattr(method, "card", None)
     customer = getattr(method, "customer", None)
     if card is None or not customer:
         return None
     brand = str(card.brand)
     other = "Card" if brand == "unknown" else brand.replace("_", " ").title()[:30]
-    return NewCard(
+    return SavedCard(
         provider_card=str(method.id),
         provider_customer=str(customer),
         brand=_BRANDS.get(brand, other),

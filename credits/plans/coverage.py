@@ -1,6 +1,6 @@
 """An account's plan on a day, from paid orders and the next plan."""
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 
@@ -27,11 +27,7 @@ class PaidMonth:
 
 @dataclass(frozen=True)
 class Coverage:
-    months: tuple[PaidMonth, ...]
-
-    @classmethod
-    def from_months(cls, months: Iterable[PaidMonth]) -> "Coverage":
-        return cls(tuple(months))
+    months: Sequence[PaidMonth]
 
     def plan_on(self, day: date) -> Plan | None:
         current = [month for month in self.months if month.covers(day)]

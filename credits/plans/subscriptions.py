@@ -51,7 +51,7 @@ def load_coverage(account: Account) -> Coverage:
     paid = account.orders.filter(state=OrderState.PAID, period_end__isnull=False).select_related(
         "plan"
     )
-    return Coverage.from_months(
+    months = [
         PaidMonth(
             order.plan,
             order.period_start,
@@ -62,7 +62,8 @@ def load_coverage(account: Account) -> Coverage:
         )
         for order in paid
         if order.plan and order.period_start and order.period_end
-    )
+    ]
+    return Coverage(months)
 
 
 def current_status(subscription: Subscription, coverage: Coverage | None = None) -> PlanStatus:

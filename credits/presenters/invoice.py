@@ -7,7 +7,7 @@ from accounts.date_display import date_format
 from credits.countries import COUNTRIES
 from credits.invoices.text import InvoiceText, Lines, Row
 from credits.models import Order, OrderKind, list_refunds
-from credits.money import MINUS, format_money, format_percent
+from credits.money import MINUS, format_percent
 from credits.orders.tax import has_vat_ids
 from credits.presenters.orders import invoice_stamp
 
@@ -29,9 +29,9 @@ def describe_invoice(order: Order) -> InvoiceText:
         description=order.description,
         period=_period(order),
         credits=f"{order.credits:,}",
-        net=_money(order, order.net_cents),
+        net=order.money(order.net_cents),
         sums=_sums(order),
-        total=("Total", _money(order, order.total_cents)),
+        total=("Total", order.money(order.total_cents)),
         refunds=tuple(refund_rows(order)),
         payment=_payment(order),
     )
@@ -47,7 +47,7 @@ def order_tax(order: Order) -> str:
     label = tax_label(order.tax_rate, order.tax_reason)
     if not label:
         return ""
-    net, tax = _money(order, order.net_cents), _money(order, order.tax_cents)
+    net, tax = order.money(order.net_cents), order.money(order.tax_cents)
     return f"{net} net, {tax} tax ({label.removeprefix('Tax, ')})"
 
 
@@ -73,8 +73,8 @@ def _sums(order: Order) -> tuple[Row, ...]:
     label = tax_label(order.tax_rate, order.tax_reason)
     if not label:
         return ()
-    subtotal = ("Subtotal", _money(order, order.net_cents))
-    return subtotal, (label, _money(order, order.tax_cents))
+    subtotal = ("Subtotal", order.money(order.net_cents))
+    return subtotal, (label, order.money(order.tax_cents))
 
 
 def _period(order: Order) -> str:
@@ -89,22 +89,18 @@ def refund_rows(order: Order) -> Iterable[Row]:
         return
     for at, cents in list_refunds(order):
         label = f"Refunded on {date_format(at)}" if at else "Earlier refunds"
-        yield label, MINUS + _money(order, cents)
-    yield "Total after refunds", _money(order, order.total_cents - order.refunded_cents)
+        yield label, MINUS + order.money(cents)
+    yield "Total after refunds", order.money(order.total_cents - order.refunded_cents)
 
 
 def _payment(order: Order) -> Lines:
     if order.is_pending and order.payment_details:
         return _lines(
-            f"Please transfer {_money(order, order.total_cents)} by {date_format(order.due_on)} "
+            f"Please transfer {order.money(order.total_cents)} by {date_format(order.due_on)} "
             f"with the reference {order.number}:",
             *order.payment_details.splitlines(),
         )
     return ("Paid by card.",) if order.was_paid_by_card else ()
-
-
-def _money(order: Order, cents: int) -> str:
-    return format_money(cents, order.currency)
 
 
 def _lines(*lines: str) -> Lines:

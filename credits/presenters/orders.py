@@ -6,7 +6,7 @@ from django.template.defaultfilters import pluralize
 from accounts.date_display import date_format
 from accounts.presenters.elements import Badge
 from credits.models import Order, OrderState
-from credits.money import format_credits, format_money
+from credits.money import format_credits
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ def order_outcome(order: Order) -> OrderOutcome | None:
             were = pluralize(order.credits, "was,were")
             added = f"{format_credits(order.credits)} {were} added to your balance."
         if added and order.refunded_cents:
-            added += f" Credits for the refunded {_refunded(order)} were deducted."
+            added += f" Credits for the refunded {order.money(order.refunded_cents)} were deducted."
         return OrderOutcome(verb, order.paid_at, added)
     if order.state == OrderState.REFUNDED:
         return OrderOutcome("Refunded", order.refunded_at, "Its credits were deducted.")
@@ -57,9 +57,5 @@ def invoice_stamp(order: Order) -> str:
         return ""
     stamp = f"{outcome.verb} on {date_format(outcome.at)}"
     if order.is_paid and order.refunded_cents:
-        return f"{stamp}. {_refunded(order)} was refunded."
+        return f"{stamp}. {order.money(order.refunded_cents)} was refunded."
     return stamp if order.state != OrderState.CANCELLED else f"{stamp}. {outcome.text}"
-
-
-def _refunded(order: Order) -> str:
-    return format_money(order.refunded_cents, order.currency)

@@ -1,4 +1,3 @@
-from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date
 
@@ -8,7 +7,7 @@ from accounts.date_display import date_format
 from credits.models import Plan, Subscription
 from credits.money import format_credits
 from credits.plans.recommendation import Recommendation
-from credits.presenters.prices import format_price, plan_credits
+from credits.presenters.prices import format_price
 
 NO_FREE_CREDITS = (
     "No monthly credits: your mailbox already gets them in another account. "
@@ -68,30 +67,19 @@ def describe_recommendation(found: Recommendation, current: Plan, used: int) -> 
 
 @dataclass(frozen=True)
 class PlanCard:
-    plan: Plan
-    is_current: bool
-    credits: str
     status: str = ""
     action: str = ""
     url: str = ""
 
 
-def plan_cards(
-    plans: Iterable[Plan], subscription: Subscription, *, is_due: bool
-) -> list[PlanCard]:
-    return [_plan_card(plan, subscription, is_due=is_due) for plan in plans]
-
-
-def _plan_card(plan: Plan, subscription: Subscription, *, is_due: bool) -> PlanCard:
-    is_current = plan == subscription.plan
-    verb = _order_verb(plan, subscription, is_due=is_due)
-    status = "" if verb else _plan_status(plan, subscription)
-    action = url = ""
-    if verb:
-        action, url = f"{verb} {plan}", reverse("credits:order-plan", args=[plan.code])
-    elif not is_current and plan != subscription.next_plan:
-        action, url = f"Change to {plan}", reverse("credits:choose-later-plan", args=[plan.code])
-    return PlanCard(plan, is_current, plan_credits(plan), status, action, url)
+def plan_card(plan: Plan, subscription: Subscription, *, is_due: bool) -> PlanCard:
+    if verb := _order_verb(plan, subscription, is_due=is_due):
+        url = reverse("credits:order-plan", args=[plan.code])
+        return PlanCard(action=f"{verb} {plan}", url=url)
+    if plan not in (subscription.plan, subscription.next_plan):
+        url = reverse("credits:choose-later-plan", args=[plan.code])
+        return PlanCard(action=f"Change to {plan}", url=url)
+    return PlanCard(_plan_status(plan, subscription))
 
 
 def _order_verb(plan: Plan, subscription: Subscription, *, is_due: bool) -> str:
@@ -106,8 +94,7 @@ def _order_verb(plan: Plan, subscription: Subscription, *, is_due: bool) -> str:
 
 def _plan_status(plan: Plan, subscription: Subscription) -> str:
     if plan != subscription.plan:
-        is_next = plan == subscription.next_plan
-        return f"Starts on {_covered_until(subscription)}" if is_next else ""
+        return f"Starts on {_covered_until(subscription)}"
     if not plan.is_free:
         return f"Paid until {_covered_until(subscription)}"
     if subscription.gets_top_ups:

@@ -5,7 +5,7 @@ from decimal import ROUND_HALF_UP, Decimal
 from django.conf import settings
 
 from credits.models import Pack, Plan
-from credits.money import format_card_money, format_credits, format_money, format_percent
+from credits.money import format_credits, format_money, format_percent
 
 NO_PAYMENT = "No payment details needed"
 
@@ -15,7 +15,8 @@ def format_price(cents: int) -> str:
 
 
 def format_card_price(cents: int) -> str:
-    return format_card_money(cents, settings.CURRENCY)
+    """Format a price as `$5` or `EUR 4.50`."""
+    return format_price(cents).removesuffix(".00")
 
 
 def plan_price(plan: Plan) -> str:

@@ -2,7 +2,6 @@ from accounts.models import Account
 from accounts.staff.links import account_admin_list_url, link_cell
 from accounts.staff.panels import MAX_ROWS, Cell, Fact, Link, Panel, require_staff_permissions
 from credits.models import LedgerEntry, Order
-from credits.money import format_money
 from credits.presenters.balance import format_signed
 
 
@@ -58,7 +57,7 @@ def orders_panel(account: Account) -> Panel:
                 Cell(f"{order.get_state_display()}, overdue", tone="bad")
                 if order.is_overdue
                 else Cell(order.get_state_display()),
-                Cell(format_money(order.total_cents, order.currency), is_amount=True),
+                Cell(order.money(order.total_cents), is_amount=True),
                 Cell(order.placed_at),
                 Cell(order.paid_at),
             ]

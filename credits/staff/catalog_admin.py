@@ -3,7 +3,7 @@ from typing import Any, TypeVar
 
 from django.conf import settings
 from django.contrib import admin
-from django.db.models import Field, Model
+from django.db.models import Field
 from django.forms import DecimalField, ModelForm
 from django.http import HttpRequest
 from django.template.defaultfilters import pluralize
@@ -14,7 +14,7 @@ from credits.models import Pack, Plan
 from credits.plans import changes
 from credits.presenters.prices import format_price
 
-Item = TypeVar("Item", bound=Model)
+Item = TypeVar("Item", bound=Plan | Pack)
 
 
 class PriceField(DecimalField):
@@ -43,6 +43,10 @@ class CatalogAdmin(admin.ModelAdmin[Item]):
         if db_field.name == "price_cents":
             return PriceField(self.price_label)
         return super().formfield_for_dbfield(db_field, request, **options)
+
+    @admin.display(ordering="requests_per_minute", description="requests per minute")
+    def limit(self, item: Item) -> str:
+        return f"{item.requests_per_minute:,}"
 
     def has_delete_permission(self, request: HttpRequest, obj: Item | None = None) -> bool:
         return False
@@ -79,10 +83,6 @@ class PlanAdmin(CatalogAdmin[Plan]):
     def credits_per_month(self, plan: Plan) -> str:
         return f"{plan.monthly_credits:,}"
 
-    @admin.display(ordering="requests_per_minute", description="requests per minute")
-    def limit(self, plan: Plan) -> str:
-        return f"{plan.requests_per_minute:,}"
-
     def get_readonly_fields(self, request: HttpRequest, obj: Plan | None = None) -> tuple[str, ...]:
         """Protect the code, which API clients read. Free stays free and offered."""
         if obj is None:
@@ -112,7 +112,3 @@ class PackAdmin(CatalogAdmin[Pack]):
     @admin.display(ordering="price_cents")
     def price(self, pack: Pack) -> str:
         return format_price(pack.price_cents)
-
-    @admin.display(ordering="requests_per_minute", description="requests per minute")
-    def limit(self, pack: Pack) -> str:
-        return f"{pack.requests_per_minute:,}"

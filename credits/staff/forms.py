@@ -1,5 +1,5 @@
-from collections.abc import Mapping
 from decimal import Decimal
+from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
@@ -36,10 +36,8 @@ class RefundForm(OneTimeForm):
     )
     reason = _reason_field("Shown to the customer in their ledger and audit log.")
 
-    def __init__(
-        self, data: Mapping[str, object] | None = None, initial: Mapping[str, object] | None = None
-    ) -> None:
-        super().__init__(data, initial=dict(initial or {}))
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
         self.fields["amount"].label = f"Amount in {self.initial['currency']}"
 
     def clean_amount(self) -> Decimal:

@@ -4,7 +4,7 @@ from decimal import Decimal
 from accounts import audit
 from accounts.staff.request import StaffRequest
 from credits.models import Order, OrderState
-from credits.money import format_credits, format_money
+from credits.money import format_credits
 from credits.orders import fulfillment, placement, refunds
 from credits.payments import PaymentUnavailable, get_provider, try_sync
 from credits.plans.offers import OrderRefused
@@ -50,7 +50,7 @@ class RefundOrder(StaffAction[Order]):
     def run(self, row: Order, data: FormData, request: StaffRequest) -> str:
         reason, cents = data["reason"], int(data["amount"] * 100)
         refunds.require_refundable(row)
-        money = format_money(cents, row.currency)
+        money = row.money(cents)
         # Name the staff user now: the provider's event may record the refund first.
         target = f"{row}, {money}: {reason}"
         audit.record(row.account, request.user, "order.refund_asked", target, request.ip)
@@ -65,15 +65,15 @@ class RefundOrder(StaffAction[Order]):
     def preview(self, row: Order, data: FormData, request: StaffRequest) -> ActionPreview:
         cents = int(data["amount"] * 100)
         after = row.refunded_cents + cents
-        total = format_money(row.total_cents, row.currency)
+        total = row.money(row.total_cents)
         refunded = Change(
             "Refunded",
-            f"{format_money(row.refunded_cents, row.currency)} of {total}",
-            f"{format_money(after, row.currency)} of {total}",
+            f"{row.money(row.refunded_cents)} of {total}",
+            f"{row.money(after)} of {total}",
         )
         credits = refunds.share_of_credits(row, row.refunded_cents, after)
         deduction = preview_deduction(row.account, credits)
-        money = format_money(cents, row.currency)
+        money = row.money(cents)
         notes = [f"Return {money} yourself by bank transfer. This form only records it."]
         if row.was_paid_by_card:
             notes = [f"{money} go back to the customer's card."]

@@ -10,7 +10,6 @@ from django.views.decorators.http import require_safe
 from accounts.staff.read_only import ReadOnlyAdmin
 from credits.invoice_files import NOT_DRAWN, invoice_response
 from credits.models import Order
-from credits.money import format_money
 from credits.presenters.invoice import tax_label
 from credits.staff.action_admin import StaffActionsAdmin
 from credits.staff.order_actions import ORDER_ACTIONS
@@ -61,24 +60,21 @@ class OrderAdmin(StaffActionsAdmin[Order], ReadOnlyAdmin):
 
     @admin.display(ordering="net_cents")
     def total(self, order: Order) -> str:
-        return format_money(order.total_cents, order.currency)
+        return order.money(order.total_cents)
 
     @admin.display
     def net(self, order: Order) -> str:
-        return (
-            format_money(order.net_cents, order.currency)
-            if tax_label(order.tax_rate, order.tax_reason)
-            else ""
-        )
+        label = tax_label(order.tax_rate, order.tax_reason)
+        return order.money(order.net_cents) if label else ""
 
     @admin.display
     def tax(self, order: Order) -> str:
         label = tax_label(order.tax_rate, order.tax_reason)
-        return f"{format_money(order.tax_cents, order.currency)} ({label})" if label else ""
+        return f"{order.money(order.tax_cents)} ({label})" if label else ""
 
     @admin.display
     def refunded(self, order: Order) -> str:
-        return format_money(order.refunded_cents, order.currency) if order.refunded_cents else ""
+        return order.money(order.refunded_cents) if order.refunded_cents else ""
 
     @admin.display(ordering="refunded_at")
     def refunded_in_full(self, order: Order) -> datetime | None:

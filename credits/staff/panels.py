@@ -49,7 +49,7 @@ def low_balances_panel() -> Panel:
 
 @require_staff_permissions("credits.view_subscription")
 def paid_plans_panel() -> Panel:
-    plans = Subscription.objects.count_by_paid_plan()
+    counts = Subscription.objects.count_by_paid_plan()
     return Panel(
         "Paid plans",
         "No account is on a paid plan.",
@@ -57,14 +57,12 @@ def paid_plans_panel() -> Panel:
         rows=[
             [
                 Cell(plan.name),
-                Cell(
-                    plan.accounts, admin_list_url(Subscription, f"?plan__id__exact={plan.plan_id}")
-                ),
+                Cell(accounts, admin_list_url(Subscription, f"?plan__id__exact={plan.pk}")),
                 Cell(format_money(plan.price_cents, settings.CURRENCY), is_amount=True),
             ]
-            for plan in plans[:MAX_ROWS]
+            for plan, accounts in counts[:MAX_ROWS]
         ],
-        facts=[Fact("Accounts", Cell(sum(plan.accounts for plan in plans)))],
+        facts=[Fact("Accounts", Cell(sum(accounts for _, accounts in counts)))],
         more=Link("All subscriptions", admin_list_url(Subscription)),
     )
 
@@ -83,7 +81,7 @@ def unpaid_orders_panel() -> Panel:
                 Cell(f"{date_format(order.due_on)}, overdue", tone="bad")
                 if order.is_overdue
                 else Cell(order.due_on),
-                Cell(format_money(order.total_cents, order.currency), is_amount=True),
+                Cell(order.money(order.total_cents), is_amount=True),
             ]
             for order in pending[:MAX_ROWS]
         ],

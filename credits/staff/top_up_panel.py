@@ -25,10 +25,7 @@ def automatic_top_up_panel(account: Account) -> Panel:
                     ": ".join(filter(None, (automatic.get_outcome_display(), automatic.failure))),
                     tone="bad" if automatic.failure else "",
                 ),
-                Cell(
-                    format_money(automatic.order.total_cents, automatic.order.currency),
-                    is_amount=True,
-                ),
+                Cell(automatic.order.money(automatic.order.total_cents), is_amount=True),
                 Cell(automatic.order.placed_at),
                 Cell(automatic.order.paid_at),
             ]

@@ -1,4 +1,3 @@
-from decimal import Decimal
 from typing import Any
 
 from django import template
@@ -12,17 +11,9 @@ register.filter("credits", formats.format_credits)
 register.filter("money", formats.format_money)
 register.filter("signed_balance", format_balance)
 register.filter("signed", format_signed)
+register.filter("percent", formats.format_percent)
 register.filter(pack_prices)
-
-
-@register.filter
-def percent(rate: object) -> str:
-    return formats.format_percent(Decimal(str(rate)))
-
-
-@register.filter(name="tax_note")
-def tax_note_for(rate: object) -> str:
-    return tax_note(Decimal(str(rate)))
+register.filter(tax_note)
 
 
 @register.inclusion_tag("credits/fragments/meter.html", takes_context=True)

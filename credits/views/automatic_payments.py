@@ -17,6 +17,7 @@ from credits.models import CARD_CONSENT, AutomaticTopUp, SavedCard
 from credits.payments import PaymentUnavailable, cards, open_card_page
 from credits.presenters.automatic_top_up import consequences_of_removal
 from credits.views.orders import allow_payment_page
+from runtime.http.refusals import show_refusal
 
 BILLING = "credits:show-billing"
 
@@ -41,11 +42,8 @@ def save_card(request: AccountRequest) -> HttpResponse:
     account = request.account
     form = ConfirmForm(request.POST or None)
     if form.is_valid():
-        try:
+        with show_refusal(request, PaymentUnavailable):
             page_url = open_card_page(account)
-        except PaymentUnavailable as error:
-            messages.error(request, str(error))
-        else:
             audit.record(account, request.user, "card.agreed", CARD_CONSENT, request.ip)
             return redirect(page_url)
     card = SavedCard.objects.filter(account=account).first()
@@ -83,13 +81,10 @@ def edit_automatic_top_up(request: AccountRequest) -> HttpResponse:
     top_up = AutomaticTopUp.objects.select_related("pack").filter(account=account).first()
     form = AutomaticTopUpForm(account, top_up, request.POST or None)
     if form.is_valid():
-        try:
+        with show_refusal(request, services.SettingsRefused):
             services.switch_on(
-                account=account, limits=form.limits(), actor=request.user, ip=request.ip
+                account=account, actor=request.user, ip=request.ip, **form.cleaned_data
             )
-        except services.SettingsRefused as error:
-            messages.error(request, str(error))
-        else:
             messages.success(request, "Automatic top-up is on.")
         return redirect(BILLING)
     context = {"form": form, "card": card, "is_on": top_up is not None and top_up.is_on}

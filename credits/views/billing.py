@@ -70,9 +70,7 @@ def show_ledger(request: AccountRequest) -> HttpResponse:
 def _render_billing(request: AccountRequest, form: ThresholdForm | None = None) -> HttpResponse:
     account = request.account
     wallet = account.wallet
-    subscription = Subscription.objects.select_related("account", "plan", "next_plan").get(
-        account=account
-    )
+    subscription = Subscription.objects.with_plans().get(account=account)
     coverage = subscriptions.load_coverage(account)
     month = statement.monthly_statement(account, timezone.now().date().replace(day=1))
     threshold = {"threshold": wallet.low_balance_threshold}

@@ -14,7 +14,6 @@ from accounts.roles import TeamPermission
 from credits.forms import ConfirmForm, OrderForm
 from credits.models import Pack, Plan
 from credits.orders import placement, quotes
-from credits.orders.buyers import last_buyer
 from credits.payments import PaymentUnavailable, sync_with_provider
 from credits.plans import changes, subscriptions, upcoming
 from credits.plans.offers import OrderRefused
@@ -109,7 +108,7 @@ def _order(request: AccountRequest, item: Pack | Plan) -> HttpResponse:
     except OrderRefused as error:
         messages.error(request, str(error))
         return redirect("credits:choose-plan")
-    form = OrderForm(quote, last_buyer(request.account), request.POST or None)
+    form = OrderForm(quote, quotes.last_buyer(request.account), request.POST or None)
     if not form.is_valid():
         context = {"quote": form.quote, "form": form}
         return render(request, "credits/place_order.html", context)

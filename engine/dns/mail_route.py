@@ -1,9 +1,16 @@
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+import orjson
 
 from engine.dns.providers import is_gateway
 
 _ABSENCE_PROBLEMS = {"domain_not_found", "no_mail_server", "unroutable_mail_server", "no_mx_record"}
+# Of a stored route, besides its hosts. `expires_at` belongs to one process's clock.
+_STORED = (
+    *("domain_exists", "accepts_mail", "null_mx", "problem"),
+    *("provider", "fallback", "has_ipv4", "spf", "dmarc", "is_refused"),
+)
 
 
 class MailHost(NamedTuple):
@@ -51,3 +58,25 @@ class MailRoute:
     @property
     def is_known(self) -> bool:
         return self.domain_exists is not None
+
+
+NO_ROUTE = MailRoute()
+
+
+def dump_route(route: MailRoute) -> str:
+    stored: dict[str, Any] = {
+        name: value
+        for name in _STORED
+        if (value := getattr(route, name)) != getattr(NO_ROUTE, name)
+    }
+    if route.hosts:
+        stored["hosts"] = [list(mail_host) for mail_host in route.hosts]
+    return orjson.dumps(stored).decode()
+
+
+def load_route(text: str) -> MailRoute:
+    """Another release may have stored the route with other fields."""
+    stored = orjson.loads(text)
+    hosts = tuple(MailHost(*mail_host) for mail_host in stored.get("hosts", ()))
+    fields = {name: stored[name] for name in _STORED if name in stored}
+    return MailRoute(**fields, hosts=hosts)

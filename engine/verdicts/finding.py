@@ -1,7 +1,7 @@
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from engine.dns.mail_route import MailRoute
+from engine.dns.mail_route import NO_ROUTE, MailRoute
 from engine.domain_data import DisposableBy
 from engine.syntax.parsing import AddressParts, SyntaxProblem
 from engine.verdicts.reasons import VERDICT_BY_REASON, Verdict
@@ -21,10 +21,7 @@ PENDING_SECONDS = (5, 360, 840, 2400)
 RETRY_AFTER_SECONDS = {"dns_timeout": 60, "dns_failure": 300}
 REFUSED_LOOKUP_RETRY_SECONDS = 600
 
-NO_ROUTE = MailRoute()
 REFUSED_ROUTE = MailRoute(problem="dns_failure", is_refused=True)
-
-
 _NO_DATA: dict[str, Any] = {}
 
 

@@ -1,45 +1,25 @@
 """Fill in the Markdown of docs pages with facts from the code."""
 
 import json
-from decimal import Decimal
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from django.conf import settings
 from django.template.loader import render_to_string
+from django.utils.module_loading import import_string
 from django.utils.text import get_text_list
 
 from accounts.events.types import offered_types
-from accounts.webhooks.data import EVENT_RETENTION
-from accounts.webhooks.sending import ERRORS
-from accounts.webhooks.services import MAX_ATTEMPTS, MAX_REPLAYS, MAX_TESTS, MAX_WEBHOOKS
 from apikeys import crypto
-from apikeys.client_packages import PYTHON_PACKAGE, TYPESCRIPT_PACKAGE
 from apikeys.errors import REFUSALS, ApiRefusal
-from apikeys.forms import GRACE_LABELS, LIFETIMES, MAX_NETWORKS
-from apikeys.models import EXPIRY_NOTICE, MAX_ACTIVE_KEYS
+from apikeys.forms import GRACE_LABELS, LIFETIMES
 from apikeys.rest import reference
-from apikeys.rest.paths import MAX_BODY_BYTES, max_body_bytes
-from apikeys.rest.strict_json import MAX_DEPTH
-from apikeys.scopes import SCOPES
-from apikeys.throttling.limits import WINDOW_SECONDS
-from credits import usage_alerts
+from apikeys.rest.paths import max_body_bytes
 from credits.models import Pack, Plan
-from engine import (
-    MAX_SCORES,
-    MIN_SCORES,
-    PROVIDERS,
-    REASONS,
-    SYNTAX_MESSAGES,
-    VERDICT_BY_REASON,
-    WEIGHTS,
-    Verdict,
-)
-from lists.files.rows import MAX_COLUMNS
-from lists.results.downloads import EXTRA_COLUMNS, MAX_DOWNLOADS, MAX_XLSX_ROWS
-from lists.results.sample import MIN_ADDRESSES, SAMPLE_SIZE, SAMPLES_PER_DAY
-from lists.uploads.limits import COLUMN_CHANGES_PER_HOUR, MAX_UNFINISHED, format_bytes
-from lists.uploads.parsing import MAX_ROWS_PER_ADDRESS
-from lists.uploads.services import MAX_EMAILS, MAX_PART_BYTES
+from engine import MAX_SCORES, PROVIDERS, VERDICT_BY_REASON, Verdict
+from lists.results.downloads import EXTRA_COLUMNS
+from lists.uploads.limits import format_bytes
+from lists.uploads.services import MAX_PART_BYTES
 from reference.accuracy import load_accuracy
 from reference.docs.changelog import read_changelog
 from reference.docs.operations import describe_operations, find_operation, list_groups
@@ -51,79 +31,33 @@ from reference.docs.sentences import (
     describe_tax,
     list_codes,
 )
-from validation.account_domains.entries import MAX_PROBLEMS
-from validation.account_domains.services import MAX_ENTRIES
-from validation.api import MAX_EMAIL_LENGTH
-from validation.batches.services import GRACE_SECONDS, MAX_ADDRESSES
-from validation.feedback.services import FEEDBACK_PER_DAY
-from validation.models import MAX_FREE_BATCH_REPLAYS, MAX_SANDBOX_REPLAYS
-from validation.models.feedback import FEEDBACK_RETENTION
-from validation.probes.daily_limit import FREE_CHECKS_PER_DAY
-from validation.reports.api import DEFAULT_DAYS, MAX_DAYS
+from validation.batches.services import GRACE_SECONDS
 from validation.results.sample_results import mistyped_result, sandbox_result
-from validation.results.serializers import DEFAULT_TIMEOUT_SECONDS, MAX_TIMEOUT_SECONDS
 
+PACKAGES = ("accounts", "apikeys", "credits", "engine", "lists", "validation")
 # The sandbox word whose full response the page about fields shows.
 FULL_RESULT_WORD = "disposable"
 _RATE_HEADERS = ("X-RateLimit", "RateLimit", "Retry-After")
 
 
+@dataclass(frozen=True)
+class CodePath:
+    """Let a page name a constant by its path in the code: `lists.files.rows.MAX_COLUMNS`."""
+
+    path: str
+
+    def __getitem__(self, name: str) -> object:
+        path = f"{self.path}.{name}"
+        # Without the constant, the page fails: Django's own look-up would leave a gap.
+        return import_string(path) if name.isupper() else CodePath(path)
+
+
 def render_contents(page: DocsPage) -> str:
     """Render the page without its head."""
-    context = {"page": page, "operations": describe_operations(page), **_NUMBERS, **_facts()}
+    code = {name: CodePath(name) for name in PACKAGES}
+    context = {"page": page, "operations": describe_operations(page), **code, **_facts()}
     contents = render_to_string("docs/contents.md", context).removeprefix(page.head)
     return contents.strip() + "\n"
-
-
-_NUMBERS: dict[str, object] = {
-    "python_package": PYTHON_PACKAGE,
-    "typescript_package": TYPESCRIPT_PACKAGE,
-    "key_length": len(crypto.PREFIX) + crypto.RANDOM_LENGTH + crypto.CHECKSUM_LENGTH,
-    "announced_days": EXPIRY_NOTICE.days,
-    "max_keys": MAX_ACTIVE_KEYS,
-    "max_networks": MAX_NETWORKS,
-    "max_body_bytes": MAX_BODY_BYTES,
-    "max_email_length": MAX_EMAIL_LENGTH,
-    "mailbox_checks": settings.PROBE_MAILBOX_CHECKS,
-    "list_hours": settings.PROBE_LIST_HOURS,
-    "probe_domain": settings.PROBE_DOMAIN,
-    "probe_sender": settings.PROBE_SENDER,
-    "default_timeout": DEFAULT_TIMEOUT_SECONDS,
-    "max_timeout": MAX_TIMEOUT_SECONDS,
-    "free_checks_per_day": FREE_CHECKS_PER_DAY,
-    "max_depth": MAX_DEPTH,
-    "max_addresses": MAX_ADDRESSES,
-    "max_body_kilobytes": max_body_bytes("/v1/validate/batch") // 1024,
-    "max_free_replays": MAX_FREE_BATCH_REPLAYS,
-    "max_sandbox_replays": MAX_SANDBOX_REPLAYS,
-    "max_part_megabytes": MAX_PART_BYTES >> 20,
-    "sample_size": SAMPLE_SIZE,
-    "min_sampled": MIN_ADDRESSES,
-    "samples_per_day": SAMPLES_PER_DAY,
-    "max_unfinished": MAX_UNFINISHED,
-    "rows_per_address": MAX_ROWS_PER_ADDRESS,
-    "max_columns": MAX_COLUMNS,
-    "column_changes": COLUMN_CHANGES_PER_HOUR,
-    "max_downloads": MAX_DOWNLOADS,
-    "max_xlsx_rows": MAX_XLSX_ROWS,
-    "extra_columns": list_codes(EXTRA_COLUMNS),
-    "max_emails": MAX_EMAILS,
-    "max_entries": MAX_ENTRIES,
-    "max_problems": MAX_PROBLEMS,
-    "feedback_days": FEEDBACK_RETENTION.days,
-    "feedback_per_day": FEEDBACK_PER_DAY,
-    "max_feedback_kilobytes": max_body_bytes("/v1/validations/val/feedback") // 1024,
-    "event_days": EVENT_RETENTION.days,
-    "max_tests": MAX_TESTS,
-    "max_replays": MAX_REPLAYS,
-    "max_attempts": MAX_ATTEMPTS,
-    "max_webhooks": MAX_WEBHOOKS,
-    "attempt_errors": ERRORS.items(),
-    "window": WINDOW_SECONDS,
-    "default_days": DEFAULT_DAYS,
-    "max_days": MAX_DAYS,
-    "alerts": usage_alerts,
-}
 
 
 def _facts() -> dict[str, object]:
@@ -131,19 +65,26 @@ def _facts() -> dict[str, object]:
     return {
         "base_url": settings.BASE_URL,
         "support_email": settings.SUPPORT_EMAIL,
+        "mailbox_checks": settings.PROBE_MAILBOX_CHECKS,
+        "list_hours": settings.PROBE_LIST_HOURS,
+        "probe_domain": settings.PROBE_DOMAIN,
+        "probe_sender": settings.PROBE_SENDER,
         "currency": settings.CURRENCY,
         "deadline_seconds": f"{settings.DNS_TIMEOUT + GRACE_SECONDS:g}",
+        "key_length": len(crypto.PREFIX) + crypto.RANDOM_LENGTH + crypto.CHECKSUM_LENGTH,
+        "max_body_kilobytes": max_body_bytes("/v1/validate/batch") // 1024,
+        "max_feedback_kilobytes": max_body_bytes("/v1/validations/val/feedback") // 1024,
+        "max_part_megabytes": MAX_PART_BYTES >> 20,
+        "extra_columns": list_codes(EXTRA_COLUMNS),
         "retention_days": settings.LIST_RETENTION_DAYS,
         "result_hours": settings.RESULT_RETENTION_HOURS,
         "anonymous_limit": settings.ANONYMOUS_REQUESTS_PER_MINUTE,
         "free_accounts_per_domain": settings.SIGN_UP_CREDITS_PER_DOMAIN,
-        "tax_note": describe_tax(Decimal(str(settings.TAX_RATE))),
+        "tax_note": describe_tax(settings.TAX_RATE),
         "request_head": "GET /v1/me HTTP/1.1\nAuthorization: Bearer svc_live_…",
         "graces": get_text_list([label.removeprefix("For ") for label in GRACE_LABELS[1:]]),
         "lifetimes": get_text_list([label.lower() for label in LIFETIMES.values()]),
-        "scopes": SCOPES,
         "access_refusals": [item for item in REFUSALS.items() if item[1].status in {401, 403}],
-        "refusals": REFUSALS.items(),
         "validate_operation": find_operation("validate"),
         "feedback_operation": find_operation("send-feedback"),
         "event_operation": find_operation("show-event"),
@@ -152,15 +93,11 @@ def _facts() -> dict[str, object]:
         "full_response": lambda: _format_json(sandbox_result(FULL_RESULT_WORD)),
         "accuracy": load_accuracy,
         "mistyped": lambda: _format_json(mistyped_result()),
-        "mistakes": SYNTAX_MESSAGES.items(),
         "gateways": list_codes(provider.code for provider in PROVIDERS if provider.is_gateway),
         "providers": ", ".join(provider.code for provider in PROVIDERS if not provider.is_gateway),
         "states": LIST_STATES.items(),
         "limits": list_limits,
-        "reasons": REASONS.items(),
         "best": [(verdict, evidence, best) for (verdict, evidence), best in MAX_SCORES.items()],
-        "weights": WEIGHTS.items(),
-        "lowest": MIN_SCORES.items(),
         "headers": [
             header
             for header in reference.response_headers()

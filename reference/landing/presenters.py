@@ -30,32 +30,28 @@ class PriceCard(NamedTuple):
     is_recommended: bool = False
 
 
-class PriceCards(NamedTuple):
-    plans: list[PriceCard]
-    packs: list[PriceCard]
-
-
-def describe_prices(plans: Iterable[Plan], packs: Iterable[Pack]) -> PriceCards:
+def plan_cards(plans: Iterable[Plan]) -> list[PriceCard]:
     plans = list(plans)
     # The one in the middle: room to grow from it, and back.
     recommended = plans[len(plans) // 2] if len(plans) > 2 else None
-    return PriceCards(
-        plans=[
-            PriceCard(
-                plan.name,
-                card_price(plan),
-                [plan_credits(plan), _limit(plan)],
-                plan.monthly_credits,
-                plan.price_cents,
-                plan == recommended,
-            )
-            for plan in plans
-        ],
-        packs=[
-            PriceCard(str(pack), card_price(pack), [_limit(pack)], pack.credits, pack.price_cents)
-            for pack in packs
-        ],
-    )
+    return [
+        PriceCard(
+            plan.name,
+            card_price(plan),
+            [plan_credits(plan), _limit(plan)],
+            plan.monthly_credits,
+            plan.price_cents,
+            plan == recommended,
+        )
+        for plan in plans
+    ]
+
+
+def pack_cards(packs: Iterable[Pack]) -> list[PriceCard]:
+    return [
+        PriceCard(str(pack), card_price(pack), [_limit(pack)], pack.credits, pack.price_cents)
+        for pack in packs
+    ]
 
 
 def _limit(item: Plan | Pack) -> str:

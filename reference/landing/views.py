@@ -3,11 +3,11 @@ from django.contrib.auth.decorators import login_not_required
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_http_methods, require_safe
+from django.views.decorators.http import require_http_methods
 
 from credits.models import Pack, Plan
 from reference.accuracy import load_accuracy
-from reference.landing.presenters import describe_limit, describe_prices, describe_reason
+from reference.landing.presenters import describe_limit, describe_reason, pack_cards, plan_cards
 from reference.landing.visitor_checks import TooManyChecks, check_for_visitor
 from runtime.http.public_pages import public_page
 from runtime.http.request import IdentifiedRequest
@@ -24,16 +24,15 @@ DESCRIPTION = (
 EXAMPLE = "jane.doe@gmial.com"
 
 
-@login_not_required
 @public_page
-@require_safe
 def show_landing(request: IdentifiedRequest) -> HttpResponse:
     """Show a page without CSRF token or message: it is the same for all visitors."""
     context = {
         "headline": HEADLINE,
         "description": DESCRIPTION,
         "free_credits": Plan.objects.free().monthly_credits,
-        "offers": describe_prices(Plan.objects.offered(), Pack.objects.offered()),
+        "plans": plan_cards(Plan.objects.offered()),
+        "packs": pack_cards(Pack.objects.offered()),
         "samples": build_code_samples(settings.BASE_URL, EXAMPLE),
         "accuracy": load_accuracy(),
         "seller": (settings.SELLER_NAME, settings.SELLER_ADDRESS),

@@ -63,10 +63,8 @@ def reads_replica(function: Callable[P, Result]) -> Callable[P, Result]:
             if ReplicaRouter.check():
                 return function(*args, **kwargs)
         except DatabaseError as error:
-            ReplicaRouter.keeps_up, ReplicaRouter.next_check = (
-                False,
-                time.monotonic() + PAUSE_SECONDS,
-            )
+            ReplicaRouter.keeps_up = False
+            ReplicaRouter.next_check = time.monotonic() + PAUSE_SECONDS
             times_unavailable.labels("replica").inc()
             logger.warning("Replica not used: %s", error)
         finally:

@@ -3,20 +3,23 @@
 from collections.abc import Callable
 
 from django.conf import settings
+from django.contrib.auth.decorators import login_not_required
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.middleware.gzip import GZipMiddleware
 from django.middleware.http import ConditionalGetMiddleware
 from django.utils.cache import patch_cache_control, patch_vary_headers
+from django.views.decorators.http import require_safe
 
 View = Callable[..., HttpResponseBase]
 Handler = Callable[[HttpRequest], HttpResponse]
 
 
 def public_page(view: View) -> View:
-    """Mark a page without a CSRF token, a message, or a user's name."""
-    view.is_public_page = True  # type: ignore[attr-defined]
-    return view
+    """Show everyone a page without a CSRF token, a message, or a user's name."""
+    open_view = login_not_required(require_safe(view))
+    open_view.is_public_page = True  # type: ignore[attr-defined]
+    return open_view
 
 
 class PublicPageMiddleware:

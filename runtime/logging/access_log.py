@@ -16,8 +16,8 @@ from runtime.metrics.client import (
     DURATION_BUCKETS,
     METRICS_ON,
     Counter,
-    Gauge,
     Histogram,
+    SumGauge,
     before_each_flush,
 )
 
@@ -36,11 +36,7 @@ durations = Histogram(
     ("part",),
     buckets=DURATION_BUCKETS,
 )
-in_progress = Gauge(
-    "emailvalidation_http_requests_in_progress",
-    "Requests in progress.",
-    multiprocess_mode="livesum",
-)
+in_progress = SumGauge("emailvalidation_http_requests_in_progress", "Requests in progress.")
 dropped_records = Counter(
     "emailvalidation_access_records_dropped",
     "Requests missing from access log and metrics because the buffer was full.",

@@ -134,6 +134,12 @@ def queue_mail(*, to: str, subject: str, text: str, html: str, attachment: str =
     return Mail.objects.create(to=to, subject=subject, text=text, html=html, attachment=attachment)
 
 
+def delete_old_mails() -> None:
+    """Keep waiting emails, however old."""
+    before = timezone.now() - timedelta(days=settings.MAIL_RETENTION_DAYS)
+    Mail.objects.filter(created_at__lt=before).exclude(sent_at=None, given_up_at=None).delete()
+
+
 def send_due(
     is_stopping: Callable[[], bool] = lambda: False, emails: MailQuerySet | None = None
 ) -> int:

@@ -65,6 +65,10 @@ class RecipientLimit(models.Model):
         return f"Recipient limit {self.pk}"
 
 
+def delete_old_recipient_limits() -> None:
+    RecipientLimit.objects.filter(updated_at__lt=timezone.now() - DAY).delete()
+
+
 def _mailbox(email: str) -> str:
     """Drop plus tags at every domain."""
     local_part, _, domain = email.rpartition("@")

@@ -13,6 +13,8 @@ from prometheus_client import Counter, Gauge, Histogram
 
 __all__ = ["Counter", "Gauge", "Histogram"]
 
+# What all running processes have together.
+SumGauge = partial(Gauge, multiprocess_mode="livesum")
 # What the process measured that did so last.
 LatestGauge = partial(Gauge, multiprocess_mode="mostrecent")
 METRICS_ON = "PROMETHEUS_MULTIPROC_DIR" in os.environ

@@ -1,5 +1,5 @@
 from engine import Engine
-from runtime.metrics.client import DURATION_BUCKETS, Counter, Gauge, Histogram, initialize
+from runtime.metrics.client import DURATION_BUCKETS, Counter, Histogram, SumGauge, initialize
 
 _domain_lookups = Counter(
     "emailvalidation_resolver_domains",
@@ -24,18 +24,12 @@ _reply_seconds = Histogram(
     "Time until a resolver replied.",
     buckets=DURATION_BUCKETS,
 )
-_forging_resolvers = Gauge(
-    "emailvalidation_resolver_untrustworthy",
-    "Web workers that caught a resolver forging replies.",
-    multiprocess_mode="livesum",
+_forging_resolvers = SumGauge(
+    "emailvalidation_resolver_untrustworthy", "Web workers that caught a resolver forging replies."
 )
-_active_lookups = Gauge(
-    "emailvalidation_resolver_searches", "Domain searches in progress.", multiprocess_mode="livesum"
-)
-_waiting_lookups = Gauge(
-    "emailvalidation_resolver_searches_waiting",
-    "Domain searches waiting for a free slot.",
-    multiprocess_mode="livesum",
+_active_lookups = SumGauge("emailvalidation_resolver_searches", "Domain searches in progress.")
+_waiting_lookups = SumGauge(
+    "emailvalidation_resolver_searches_waiting", "Domain searches waiting for a free slot."
 )
 
 

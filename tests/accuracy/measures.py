@@ -12,7 +12,7 @@ from engine.suggestions.suggest import suggest_domain
 from engine.syntax.parsing import AddressParts, parse_address
 from tests.engine.smtp.test_replies import REPLIES
 from tests.engine.suggestions.typing_errors import make_typos
-from tests.engine.test_mailbox_words import NAMES
+from tests.engine.test_kinds_of_names import NAMES
 
 PROVIDERS = 100
 # Tests write control characters as their symbols.

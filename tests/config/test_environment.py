@@ -1,6 +1,5 @@
 import os
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -8,6 +7,7 @@ from typing import Any
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 
+from config.server.supervisor import WEB_SERVER
 from config.settings.databases import database_settings, pgbouncer_settings, replica_settings
 from config.settings.environment import Environment
 from config.settings.mail import mail_settings
@@ -225,46 +225,35 @@ def test_unwritable_data_folder_is_reported_with_a_solution() -> None:
 def test_no_secret_is_generated_after_a_problem(tmp_path: Path) -> None:
     env = environment(DATA_DIR="/proc/sys")
     env.folder("DATA_DIR", tmp_path, outside=ROOT)
-    assert env.local_secret("SECRET_KEY", tmp_path) == ""
+    assert env.secret("SECRET_KEY", tmp_path) == ""
     assert not list(tmp_path.iterdir())
 
 
 def test_secret_that_cannot_be_stored_is_reported_with_its_file() -> None:
     env = environment()
-    assert env.local_secret("SECRET_KEY", Path("/proc/sys/secrets")) == ""
+    assert env.secret("SECRET_KEY", Path("/proc/sys/secrets")) == ""
     (problem,) = env.problems
     place = "/proc/sys/secrets/SECRET_KEY"
     assert problem.startswith(f"SECRET_KEY or SECRET_KEY_FILE must be set, or stored in {place}: ")
 
 
+def run_web_server(*command: str, **environment: str) -> "subprocess.CompletedProcess[str]":
+    env = {"PATH": os.environ["PATH"], **environment}
+    return subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, check=False)
+
+
 @pytest.mark.process
 @pytest.mark.parametrize(
-    "command",
+    ("run", "command"),
     [
-        ["manage.py", "check_books"],
-        ["-m", "config.server.supervisor"],
-        [
-            "-m",
-            "gunicorn",
-            "--config",
-            "config/server/gunicorn_settings.py",
-            "--bind",
-            "127.0.0.1:0",
-            "config.wsgi",
-        ],
+        (run_program, ["manage.py", "check_books"]),
+        (run_program, ["-m", "config.server.supervisor"]),
+        (run_web_server, WEB_SERVER),
     ],
     ids=["manage", "serve", "web"],
 )
-def test_every_command_reports_an_unwritable_data_folder(command: list[str]) -> None:
-    ended = subprocess.run(
-        [sys.executable, *command],
-        cwd=ROOT,
-        env={"PATH": os.environ["PATH"], "DATA_DIR": "/proc/sys"},
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+def test_every_command_reports_an_unwritable_data_folder(run: Any, command: list[str]) -> None:
+    ended = run(*command, DATA_DIR="/proc/sys")
     assert ended.returncode != 0
     assert "- DATA_DIR must be a writable folder, which /proc/sys" in ended.stderr
     assert "Traceback" not in ended.stderr
@@ -289,11 +278,11 @@ def test_only_the_first_problem_of_a_variable_is_reported() -> None:
 
 
 def test_local_secret_is_generated_once_and_readable_only_by_its_owner(tmp_path: Path) -> None:
-    first = environment().local_secret("SECRET_KEY", tmp_path / "secrets")
-    assert first == environment().local_secret("SECRET_KEY", tmp_path / "secrets")
+    first = environment().secret("SECRET_KEY", tmp_path / "secrets")
+    assert first == environment().secret("SECRET_KEY", tmp_path / "secrets")
     assert len(first) >= 50
     assert (tmp_path / "secrets/SECRET_KEY").stat().st_mode & 0o077 == 0
-    assert environment(SECRET_KEY="given").local_secret("SECRET_KEY", tmp_path) == "given"
+    assert environment(SECRET_KEY="given").secret("SECRET_KEY", tmp_path) == "given"
 
 
 @pytest.mark.parametrize(

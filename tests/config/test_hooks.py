@@ -27,8 +27,6 @@ from accounts.events import EventType
 from apikeys.rest.mcp.tools import Tool
 from runtime.hooks import Hook
 
-pytestmark = pytest.mark.anywhere
-
 MODULES = (
     *(accounts.engine, accounts.events.types, accounts.hooks, accounts.staff.hooks),
     *(apikeys.hooks, runtime.jobs.daily, runtime.jobs.queue_metrics, runtime.jobs.rounds),

@@ -4,8 +4,7 @@ from accounts.models import Account, User
 from accounts.services import open_account, run_email_confirmed_hooks
 from credits.models import Order, Pack, Plan, Wallet
 from credits.orders import fulfillment, placement
-from credits.orders.buyers import Buyer
-from credits.orders.quotes import quote
+from credits.orders.quotes import Buyer, quote
 from credits.plans import changes
 from credits.wallet.charges import Charge, charge_account
 from tests.conftest import make_user

@@ -3,6 +3,7 @@
 import itertools
 import re
 from datetime import timedelta
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
@@ -23,10 +24,9 @@ from credits.invoices.drawing import draw
 from credits.models import InvoiceFile, Order, Pack, Plan
 from credits.models.invoice_files import RETRY_AFTER
 from credits.models.refunds import MAX_LISTED
-from credits.orders.buyers import Buyer
 from credits.orders.fulfillment import fulfill_order
 from credits.orders.placement import cancel_order, place_order
-from credits.orders.quotes import quote
+from credits.orders.quotes import Buyer, quote
 from credits.orders.refunds import refund_order
 from credits.presenters.invoice import describe_invoice
 from runtime.mail.outbox import send_due
@@ -235,7 +235,7 @@ def test_tax_line_names_its_reason(
 ) -> None:
     untaxed = place_order(quote=quote(account, plans["growth"], SHOP), buyer=SHOP, actor=owner)
     assert describe_invoice(untaxed).sums == ()
-    settings.TAX_RATE, settings.SELLER_COUNTRY = "0.19", "DE"
+    settings.TAX_RATE, settings.SELLER_COUNTRY = Decimal("0.19"), "DE"
     order = place_order(quote=quote(account, plans["starter"], SHOP), buyer=SHOP, actor=owner)
     assert describe_invoice(order).sums == (
         ("Subtotal", "$15.00"),

@@ -17,9 +17,8 @@ pytestmark = [pytest.mark.process, pytest.mark.proof]
 ORDER_PACK = """
 from accounts.models import Account
 from credits.models import Pack
-from credits.orders.buyers import Buyer
 from credits.orders.placement import place_order
-from credits.orders.quotes import quote
+from credits.orders.quotes import Buyer, quote
 account, pack = Account.objects.latest("pk"), Pack.objects.earliest("credits")
 buyer = Buyer("The Shop Ltd", country="DE")
 place_order(

@@ -5,8 +5,6 @@ import pytest
 from engine.aliases import canonical_address, split_tag
 from engine.syntax.unicode_scripts import is_mixed_domain, is_mixed_local_part
 
-pytestmark = pytest.mark.anywhere
-
 
 @pytest.mark.parametrize(
     ("address", "provider", "canonical", "tag"),

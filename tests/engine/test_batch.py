@@ -5,15 +5,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import dns.rcode
-import pytest
 
 from engine.batch import LookupShare
 from engine.check import Engine
 from engine.dns.resolver import Resolver
 from engine.dns.slots import LookupSlots
 from tests.servers.dns import FakeDns, reply_with_code, silence
-
-pytestmark = pytest.mark.anywhere
 
 SECONDS = 5.0
 

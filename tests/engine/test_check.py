@@ -16,8 +16,6 @@ from engine.verdicts.reasons import REASONS, VERDICT_BY_REASON, Verdict
 from engine.verdicts.score import MIN_SCORES, WEIGHTS, compute_score
 from tests.servers.dns import FakeDns, silence, wildcard
 
-pytestmark = pytest.mark.anywhere
-
 
 def add_strict_domains(fake_dns: FakeDns, *domains: str) -> None:
     """Add domains with strict policies, so that only the reasons lower the score."""

@@ -13,8 +13,6 @@ from engine.domain_data import (
     read_data_file,
 )
 
-pytestmark = pytest.mark.anywhere
-
 DATA = DomainData()
 
 
@@ -27,10 +25,10 @@ def test_data_file_states_its_source_and_has_no_duplicates(path: object) -> None
     assert all(entry == entry.strip().lower() and entry.isascii() for entry in file.entries)
 
 
-@pytest.mark.parametrize("domain", read_data_file("always_disposable").entries)
-def test_known_disposable_domain_is_disposable(domain: str) -> None:
-    assert DATA.is_disposable(domain)
-    assert DATA.is_disposable(f"any.{domain}")
+def test_known_disposable_domain_is_disposable() -> None:
+    for domain in read_data_file("always_disposable").entries:
+        assert DATA.is_disposable(domain), domain
+        assert DATA.is_disposable(f"any.{domain}"), domain
 
 
 LEGITIMATE = {
@@ -66,15 +64,10 @@ def test_legitimate_domains_are_not_disposable(name: str) -> None:
     assert [domain for domain in domains if DATA.is_disposable(f"any.{domain}")] == []
 
 
-@pytest.mark.parametrize(
-    "domain",
-    [
-        *("sify.com", "21cn.com", "mail2world.com", "timeweb.ru", "neomailbox.com", "sudomail.net"),
-        *("mijnhva.nl", "99.com", "knime.app"),
-    ],
-)
-def test_real_provider_on_public_lists_is_not_disposable(domain: str) -> None:
-    assert DATA.disposable_by(domain, [f"mx.{domain}"]) is None
+def test_real_provider_on_public_lists_is_not_disposable() -> None:
+    providers = "sify.com 21cn.com mail2world.com timeweb.ru neomailbox.com sudomail.net mijnhva.nl"
+    for domain in (*providers.split(), "99.com", "knime.app"):
+        assert DATA.disposable_by(domain, [f"mx.{domain}"]) is None, domain
 
 
 def test_no_mail_host_of_a_provider_makes_domains_disposable_or_parked() -> None:
@@ -141,9 +134,9 @@ def test_domain_is_parked_if_all_its_mail_hosts_belong_to_parking_services(
     assert DATA.is_parked(domain, hosts) is is_parked
 
 
-@pytest.mark.parametrize("domain", ["ddns.net", "mooo.com", "eu.org", "co.uk", "us.to", "25u.com"])
-def test_domain_that_strangers_share_is_not_disposable_as_a_whole(domain: str) -> None:
-    assert domain not in DATA.disposable
+def test_domain_that_strangers_share_is_not_disposable_as_a_whole() -> None:
+    shared = {"ddns.net", "mooo.com", "eu.org", "co.uk", "us.to", "25u.com"}
+    assert not shared & DATA.disposable
 
 
 def test_data_files_do_not_overlap() -> None:
@@ -151,65 +144,18 @@ def test_data_files_do_not_overlap() -> None:
     assert not DATA.role_accounts & DATA.no_reply
 
 
-@pytest.mark.parametrize(
-    "domain",
-    [
-        *("gmail.com", "googlemail.com", "yahoo.co.uk", "outlook.com", "web.de", "qq.com"),
-        *("yahoo.co.jp", "docomo.ne.jp", "nifty.com", "ocn.ne.jp", "naver.com", "hanmail.net"),
-        *("uol.com.br", "terra.com.br", "prodigy.net.mx", "fibertel.com.ar", "adinet.com.uy"),
-        *("mynet.com", "ttmail.com", "rediffmail.com", "bsnl.in", "bezeqint.net", "telkomsa.net"),
-        *("online.no", "mail.dk", "elisanet.fi", "comhem.se", "simnet.is", "mail.ee", "inbox.lv"),
-        *("libero.it", "fastwebnet.it", "ziggo.nl", "skynet.be", "movistar.es", "clix.pt"),
-        *("seznam.cz", "azet.sk", "freemail.hu", "onet.pl", "abv.bg", "otenet.gr", "siol.net"),
-        *("ik.me", "mf.me", "safe-mail.net", "zoho.eu", "allergist.com", "brew-master.com"),
-        *("xtra.co.nz", "bigpond.com", "sasktel.net", "talk21.com", "eircom.net", "mail.kz"),
-    ],
-)
-def test_free_provider_is_recognized(domain: str) -> None:
-    assert domain in DATA.free_providers
-
-
-def test_no_public_suffix_or_company_is_a_free_provider() -> None:
+def test_no_public_suffix_is_a_free_provider() -> None:
     assert not DATA.free_providers & DATA.public_suffixes
     assert all("." in domain for domain in DATA.free_providers)
-    others = {"microsoft.com", "google.com", "mailinator.com", "duck.com", "shop.com"}
-    # Companies' own domains: their customers have others.
-    others |= {"bt.com", "ionos.com", "vodacom.co.za", "telkom.co.za", "yandex.net"}
-    assert not DATA.free_providers & others
-
-
-@pytest.mark.parametrize(
-    "domain",
-    [
-        *("duck.com", "mozmail.com", "simplelogin.com", "privaterelay.appleid.com"),
-        *("a.anonaddy.com", "a.4wrd.cc", "33mail.com", "jane.33mail.com", "spamgourmet.com"),
-        *("forwardemail.net", "marketplace.amazon.de", "passmail.net", "burnermail.io"),
-        *("bumpmail.io", "bump.email", "lockrmail.com", "proxiedmail.com"),
-    ],
-)
-def test_relay_is_recognized(domain: str) -> None:
-    assert DATA.is_relay(domain)
-
-
-def test_special_use_domain_is_reserved() -> None:
-    for domain in ("example.com", "a.example.org", "x.test", "host.local", "a.alt"):
-        assert DATA.is_reserved(domain), domain
-    for similar in ("example.de", "myexample.com", "test.com", "local.com"):
-        assert not DATA.is_reserved(similar), similar
 
 
 def test_registrable_domain_follows_the_public_suffix_list() -> None:
     library = PublicSuffixList()
-    special = ("uk", "co.uk", "a.co.uk", "b.a.co.uk", "www.ck", "a.www.ck", "x.ck", "y.x.ck", "con")
-    more = (
-        "a.con",
-        "github.io",
-        "a.github.io",
-        "a.xn--p1ai",
-        "city.kawasaki.jp",
-        "a.b.kawasaki.jp",
+    special = (
+        "uk co.uk a.co.uk b.a.co.uk www.ck a.www.ck x.ck y.x.ck con a.con github.io a.github.io"
     )
-    for domain in (*special, *more, *disposable_email_domains.blocklist):
+    more = ("a.xn--p1ai", "city.kawasaki.jp", "a.b.kawasaki.jp")
+    for domain in (*special.split(), *more, *disposable_email_domains.blocklist):
         assert DATA.registrable_domain(domain) == library.privatesuffix(domain), domain
 
 

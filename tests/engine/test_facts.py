@@ -8,12 +8,10 @@ import dns.rcode
 import pytest
 
 from engine.check import Engine
-from engine.dns.stored_route import dump_route, load_route
+from engine.dns.mail_route import dump_route, load_route
 from engine.syntax.parsing import AddressParts, parse_address
 from tests.engine.conftest import look_up
 from tests.servers.dns import FakeDns, reply_with_code, silence
-
-pytestmark = pytest.mark.anywhere
 
 LOCAL_PARTS = (
     *("jane", "Jane.Doe+news", "info", "no-reply", "josé", '"a b"', "j-d", "jane.", "a" * 65),

@@ -7,8 +7,6 @@ from engine.dns.mail_route import MailHost, MailRoute
 from engine.domain_data import DomainData, read_data_file
 from engine.lookalikes import find_shape
 
-pytestmark = pytest.mark.anywhere
-
 DATA = DomainData()
 NO_MAIL = MailRoute(domain_exists=True, accepts_mail=False, null_mx=True, problem="null_mx")
 NOT_FOUND = MailRoute(False, False, False, "domain_not_found")

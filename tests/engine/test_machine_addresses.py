@@ -3,41 +3,7 @@
 import pytest
 
 from engine.check import Engine
-from engine.machine_addresses import is_machine_mailbox
-from tests.engine.test_mailbox_words import NAMES
 from tests.servers.dns import FakeDns
-
-pytestmark = pytest.mark.anywhere
-
-
-@pytest.mark.parametrize(
-    "local_part",
-    [
-        *("bounces+1234567-ab12-jane=example.com", "bounces+x", "Bounces+SRS=aBc=X", "bounce+1.a"),
-        *("bounce-mc.us1_2.345-6789", "bounces-77", "bounce-9_HTML-1-2-3"),
-        *("news-return-12-jane=example.com", "list-bounces+jane=shop.co.uk", "owner-x=a.b"),
-        *("prvs=1234abcdef=jane", "prvs=jane/1234abcdef", "msprvs1=19abc=bounces-1-2", "PRVS=1=a"),
-        *("btv1==0123456789a==jane", "SRS0=HHH=TT=example.com=jane", "srs0+HHH=TT=a.com=jane"),
-        *("SRS1=HHH=example.com==GGG=TT=example.org=jane", "SRS0-HHH=TT=example=jane"),
-    ],
-)
-def test_format_of_software_is_recognized(local_part: str) -> None:
-    assert is_machine_mailbox(local_part)
-
-
-@pytest.mark.parametrize(
-    "local_part",
-    [
-        *("jane", "bounce", "bounces", "bounce-house", "bouncer+news", "reply+jane", "b", "prvs"),
-        *("a=b", "jane=doe", "=", "srs0", "bounces-", "bounce.1", "x=.", "1+1=2", "b+1"),
-    ],
-)
-def test_mailbox_of_a_person_or_role_is_no_format_of_software(local_part: str) -> None:
-    assert not is_machine_mailbox(local_part)
-
-
-def test_no_personal_name_is_a_machine_address() -> None:
-    assert not any(is_machine_mailbox(f"{name}+news") for name in NAMES)
 
 
 @pytest.mark.parametrize(

@@ -2,13 +2,10 @@
 
 import dns.exception
 import dns.name
-import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from engine.dns.names import encode_name, read_name, to_text
-
-pytestmark = pytest.mark.anywhere
 
 # Half of the octets are replaced by lengths, pointers and zeros, so that many names are readable.
 _FREQUENT = bytes([0, 0, 1, 2, 3, 12, 63, 64, 0x80, 0xC0, 0xC0, 0xFF, *b"aZ.\\"])

@@ -8,8 +8,6 @@ from engine.typo_index import TypoIndex, choose_best
 from engine.typos import classify_typo
 from tests.engine.suggestions.typing_errors import make_typos
 
-pytestmark = pytest.mark.anywhere
-
 DATA = DomainData()
 UNKNOWN = tuple(f"provider-{number}.com" for number in range(100))
 

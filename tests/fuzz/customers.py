@@ -22,7 +22,7 @@ from accounts.services import open_account, run_email_confirmed_hooks
 from apikeys.services import create_key
 from credits.models import LedgerEntry, Order, Pack, Subscription, Wallet
 from credits.orders import fulfillment, placement, quotes
-from credits.orders.buyers import Buyer
+from credits.orders.quotes import Buyer
 from credits.wallet.books import find_discrepancies
 from runtime.dates import to_microseconds
 from tests.conftest import make_member, make_user, signed_in_by_form

@@ -7,7 +7,6 @@ import dns.flags
 import dns.message
 import dns.name
 import dns.rdatatype
-import pytest
 from hypothesis import strategies as st
 
 from engine.check import Engine
@@ -18,8 +17,6 @@ from engine.dns.spf import classify_spf, find_spf_redirect, lists_senders
 from tests.fuzz.exploration import explore
 from tests.fuzz.verdicts import assert_consistent
 from tests.servers.dns import FakeDns, packet_server
-
-pytestmark = pytest.mark.anywhere
 
 # CPU time for one message, and the resolver's time limit for one check.
 SECONDS, TIME_LIMIT = 0.2, 0.15

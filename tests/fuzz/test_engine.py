@@ -12,8 +12,6 @@ from tests.fuzz.addresses import addresses, plain_addresses
 from tests.fuzz.exploration import explore
 from tests.fuzz.verdicts import assert_consistent
 
-pytestmark = pytest.mark.anywhere
-
 # Errors that the library leaves to its deliverability check, our length limit, and lost letters.
 STRICTER = {
     *("no_top_level_name", "ip_address", "numeric_top_level_name", "too_long"),

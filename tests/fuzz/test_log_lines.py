@@ -3,7 +3,6 @@
 import logging
 from typing import Any
 
-import pytest
 from hypothesis import assume
 from hypothesis import strategies as st
 
@@ -11,8 +10,6 @@ from apikeys.crypto import ALPHABET, PREFIX, checksum
 from runtime.logging.formatters import LineFormatter
 from tests.fuzz.exploration import explore
 from tests.fuzz.texts import texts
-
-pytestmark = pytest.mark.anywhere
 
 # A fragment of this length is harmless: pages show eight characters of a key.
 HARMLESS_LENGTH = 8

@@ -13,7 +13,7 @@ import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from tests.journeys.newcomers import Newcomer, Newcomers, open_newcomers
-from tests.journeys.populated_account import PopulatedAccount, populate_account
+from tests.journeys.populated_account import PopulatedAccount, open_populated_account
 from tests.journeys.windows import Windows, open_windows
 from tests.servers.product import Product, product
 
@@ -100,7 +100,7 @@ def shared_windows(browser: Browser, site: Product) -> Iterator[Windows]:
 def populated(browser: Browser, site: Product, newcomers: Newcomers) -> Iterator[PopulatedAccount]:
     """An account with content, for tests that only look at its pages."""
     with open_windows(browser, site.url) as windows:
-        yield populate_account(windows, site, newcomers.take())
+        yield open_populated_account(windows, site, newcomers.take())
 
 
 @pytest.fixture

@@ -1,7 +1,5 @@
 """Steps with API keys."""
 
-import re
-
 from playwright.sync_api import Page
 
 from tests.journeys.sign_in import wait_for_heading
@@ -27,11 +25,3 @@ def fill_key_form(page: Page, name: str) -> str:
     page.get_by_role("button", name="Create Key").click()
     wait_for_heading(page, "Your new key")
     return page.locator("#secret").inner_text()
-
-
-def find_key_id(page: Page, name: str) -> str:
-    page.goto("/apikeys/")
-    link = page.get_by_role("link", name=f"Revoke {name}").get_attribute("href") or ""
-    match = re.search(r"key_\w+", link)
-    assert match, link
-    return match[0]

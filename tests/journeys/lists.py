@@ -1,5 +1,7 @@
 """Work on lists, which the product of the journeys leaves to the tests."""
 
+from playwright.sync_api import Page
+
 from tests.servers.keys import manage
 from tests.servers.product import Product
 
@@ -29,6 +31,14 @@ for address_list in made:
 def run_lists(site: Product) -> None:
     """Do all the work that lists have now."""
     manage(site, "shell", "--no-imports", "-c", _WORK)
+
+
+def upload_list(page: Page, site: Product) -> None:
+    """Upload a list that is ready to start."""
+    page.goto("/lists/create/")
+    page.get_by_label("Or paste addresses").fill("jane@sandbox.test\njoe@sandbox.test")
+    page.get_by_role("button", name="Upload list").click()
+    run_lists(site)
 
 
 def make_lists(site: Product, email: str) -> list[str]:

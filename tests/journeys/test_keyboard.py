@@ -4,8 +4,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.journeys.keys import create_key
+from tests.journeys.lists import upload_list
 from tests.journeys.newcomers import Newcomers
-from tests.journeys.populated_account import upload_list
 from tests.journeys.purchases import order_pack
 from tests.journeys.windows import NARROW, Windows, widen
 from tests.servers.product import Product

@@ -55,17 +55,11 @@ def make_ready_list(account: Account, content: bytes = CSV, **options: Any) -> A
 
 def _store_rows(address_list: AddressList, parsed: ParsedList, chunks: Sequence[ListChunk]) -> None:
     ParsedList.objects.create(
-        list=address_list,
-        preview=parsed.preview,
-        width=parsed.width,
-        repeated=parsed.repeated,
+        list=address_list, preview=parsed.preview, width=parsed.width, repeated=parsed.repeated
     )
     for chunk in chunks:
         ListChunk.objects.create(
-            list=address_list,
-            first_row=chunk.first_row,
-            row_count=chunk.row_count,
-            rows=chunk.rows,
+            list=address_list, first_row=chunk.first_row, row_count=chunk.row_count, rows=chunk.rows
         )
 
 

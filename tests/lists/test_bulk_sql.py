@@ -5,10 +5,8 @@ from django.db import connection
 
 from accounts.models import Account
 from lists import bulk_sql
-from lists.bulk_sql import find_addresses, find_domains, insert_addresses, store_routes
 from lists.models import AddressList, ListAddress, ListDomain
 from tests.lists.factory import make_started_list
-from validation.addresses import address_hash
 
 pytestmark = pytest.mark.django_db
 
@@ -18,21 +16,6 @@ EMAILS = ["jane@shop.com", "john@shop.com", "jane@office.com"]
 @pytest.fixture
 def address_list(account: Account) -> AddressList:
     return make_started_list(account, EMAILS)
-
-
-def test_known_addresses_are_found_with_their_row(address_list: AddressList) -> None:
-    known, new = address_hash(EMAILS[1]), address_hash("new@shop.com")
-    insert_addresses([(address_list.pk, known, 2)])
-    assert find_addresses(address_list, [new, known]) == {known: 2}
-
-
-def test_domains_are_found_with_their_stored_route(address_list: AddressList) -> None:
-    store_routes(address_list, 0, {"shop.com": "{}"})
-    assert find_domains(address_list, ["office.com", "shop.com", "new.com"]) == {
-        "office.com": "",
-        "shop.com": "{}",
-    }
-    assert ListDomain.objects.filter(list=address_list).count() == 2
 
 
 @pytest.mark.skipif(connection.vendor != "sqlite", reason="PostgreSQL's plans depend on the rows.")

@@ -8,14 +8,12 @@ import pytest
 from django.db import connection
 
 from accounts.models import Account
-from accounts.services import open_account
 from apikeys.actor import Actor
 from lists.deletion import batch_delete
 from lists.lifecycle import cancel_list, delete_list
 from lists.models import AddressList, DomainBlock, ListAddress, ListChunk, ListDomain, ListPart
 from lists.models.states import ListState
 from lists.processing.running import work_once
-from tests.conftest import make_user
 from tests.lists.factory import make_list, make_started_list
 from tests.lists.results_factory import set_state
 from tests.lists.runs import work
@@ -59,27 +57,25 @@ def test_rest_of_a_large_list_is_erased_by_a_list_process(
 
 
 @pytest.mark.anywhere
-@pytest.mark.parametrize("path", ["", "/preview", "/results", "/download"])
 def test_deleted_list_is_unreachable_before_its_rows_are_erased(
-    caller: ApiClient, account: Account, path: str
+    caller: ApiClient, account: Account
 ) -> None:
     parsed = upload_and_parse(account, "a@shop.com\n")
     set_state(parsed, ListState.COMPLETED)
     batch_delete.hide_list(parsed)
-    assert caller.get(f"/v1/lists/{parsed.public_id}{path}").status_code == 404
+    for path in ("", "/preview", "/results", "/download"):
+        assert caller.get(f"/v1/lists/{parsed.public_id}{path}").status_code == 404, path
     assert caller.get("/v1/lists").json()["data"] == []
     assert caller.call("DELETE", f"/v1/lists/{parsed.public_id}").status_code == 404
     assert ListChunk.objects.exists()
 
 
-@pytest.mark.usefixtures("fresh_database")
 @pytest.mark.skipif("connection.vendor != 'sqlite'", reason="SQLite only")
-def test_database_file_contains_nothing_of_deleted_lists() -> None:
-    account = open_account(user=make_user("owner@shop.example"), name="The Shop")
+def test_database_file_contains_nothing_of_deleted_lists(shop: Account) -> None:
     lists = []
     for number in range(60):
         metadata = {"note": f"{MARKER} {number} " * (number % 40 + 1)}
-        lists.append(make_list(account, EMAILS[:1], name=f"List {number}", metadata=metadata))
+        lists.append(make_list(shop, EMAILS[:1], name=f"List {number}", metadata=metadata))
     # Waits for a list process.
     batch_delete.hide_list(lists.pop())
     hidden = AddressList.deleted.get()
@@ -87,7 +83,7 @@ def test_database_file_contains_nothing_of_deleted_lists() -> None:
     for address_list in lists[::2] + lists[1::2]:
         # Rows that change their length move.
         AddressList.objects.filter(pk=address_list.pk).update(error_message="x" * 250)
-        delete_list(address_list=address_list, actor=Actor(account))
+        delete_list(address_list=address_list, actor=Actor(shop))
     with connection.cursor() as cursor:
         assert cursor.execute("PRAGMA secure_delete").fetchone() == (1,)
     connection.close()
@@ -152,12 +148,10 @@ def test_canceled_upload_leaves_no_parts(account: Account) -> None:
     assert AddressList.objects.get().state == ListState.CANCELED
 
 
-@pytest.mark.usefixtures("fresh_database")
-def test_deletion_that_was_killed_is_completed_by_a_list_process() -> None:
-    account = open_account(user=make_user("owner@shop.example"), name="The Shop")
-    address_list = make_list(account, EMAILS, chunk_rows=10)
+def test_deletion_that_was_killed_is_completed_by_a_list_process(shop: Account) -> None:
+    address_list = make_list(shop, EMAILS, chunk_rows=10)
     run_and_kill(
-        lambda: delete_list(address_list=address_list, actor=Actor(account)),
+        lambda: delete_list(address_list=address_list, actor=Actor(shop)),
         when=lambda: ListChunk.objects.count() < 300,
     )
     assert 0 < ListChunk.objects.count() < 300

@@ -1,12 +1,9 @@
 """A process that dies while it parses a list."""
 
-import pytest
-
-from accounts.services import open_account
+from accounts.models import Account
 from lists.models import AddressList, ListAddress, ListChunk, ListDomain
 from lists.models.domains import BLOCK_DOMAINS
 from lists.models.states import ListState
-from tests.conftest import make_user
 from tests.lists.uploads import parse, rows_of, upload
 from tests.support.fresh_database import run_and_kill
 
@@ -14,11 +11,9 @@ from tests.support.fresh_database import run_and_kill
 ROWS, DOMAINS = 10_000, BLOCK_DOMAINS + 100
 
 
-@pytest.mark.usefixtures("fresh_database")
-def test_list_of_a_killed_process_is_parsed_again_from_the_start() -> None:
-    account = open_account(user=make_user("owner@shop.example"), name="The Shop")
+def test_list_of_a_killed_process_is_parsed_again_from_the_start(shop: Account) -> None:
     lines = "".join(f"user{number}@shop{number % DOMAINS}.com\n" for number in range(ROWS))
-    uploaded = upload(account, lines)
+    uploaded = upload(shop, lines)
     run_and_kill(parse, when=lambda: ListChunk.objects.count() >= 3)
     assert ListChunk.objects.count() < ROWS // 1000
     uploaded.refresh_from_db()

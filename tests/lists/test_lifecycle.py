@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from datetime import timedelta
 from itertools import product
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 from django.utils import timezone
@@ -41,12 +41,8 @@ pytestmark = pytest.mark.django_db
 EMAILS = [f"customer{number}@shop{number}.com" for number in range(20)]
 
 
-def start(address_list: AddressList, **choices: object) -> AddressList:
-    return start_list(
-        address_list=address_list,
-        start=Start(**choices),  # type: ignore[arg-type]
-        actor=None,
-    )
+def start(address_list: AddressList, **choices: Any) -> AddressList:
+    return start_list(address_list=address_list, start=Start(**choices), actor=None)
 
 
 def state_of(address_list: AddressList) -> str:
@@ -59,29 +55,22 @@ class Operation(NamedTuple):
     outcomes: dict[str, str]
 
 
+MOVING = ("queued", "running", "rechecking", "paused")
 OPERATIONS = {
     "start": Operation(start, {"ready"}, {"ready": "queued"}),
     "pause": Operation(
         lambda address_list: pause_list(address_list=address_list, actor=None),
-        {"queued", "running", "rechecking", "paused"},
-        dict.fromkeys(("queued", "running", "rechecking", "paused"), "paused"),
+        {*MOVING},
+        dict.fromkeys(MOVING, "paused"),
     ),
     "resume": Operation(
         lambda address_list: resume_list(address_list=address_list, actor=None),
-        {"queued", "running", "rechecking", "paused"},
-        {
-            "queued": "queued",
-            "running": "running",
-            "rechecking": "rechecking",
-            "paused": "queued",
-        },
+        {*MOVING},
+        dict(zip(MOVING, MOVING, strict=True)) | {"paused": "queued"},
     ),
     "cancel": Operation(
         lambda address_list: cancel_list(address_list=address_list, actor=None),
-        {
-            state.value
-            for state in set(ListState) - {ListState.COMPLETED, ListState.FAILED, ListState.EXPIRED}
-        },
+        {state.value for state in ListState} - {"completed", "failed", "expired"},
         # Each address has a result.
         {state.value: "canceled" for state in ListState} | {"rechecking": "completed"},
     ),
@@ -93,12 +82,14 @@ OPERATIONS = {
 }
 
 
+# tests/lists/test_races.py runs the operations on both databases.
+@pytest.mark.anywhere
 @pytest.mark.parametrize(("name", "state"), list(product(OPERATIONS, ListState)))
 def test_operation_leads_from_each_state_to_one_state(
     account: Account, name: str, state: ListState
 ) -> None:
     operation, allowed, outcomes = OPERATIONS[name]
-    address_list = make_list(account, EMAILS)
+    address_list = make_list(account, EMAILS[:2])
     AddressList.objects.filter(pk=address_list.pk).update(state=state)
     if state in allowed:
         operation(address_list)
@@ -108,17 +99,15 @@ def test_operation_leads_from_each_state_to_one_state(
             operation(address_list)
         assert refused.value.details == {"state": state}
         assert state_of(address_list) == state
-    assert wallet(account)[0] + wallet(account)[1] == BALANCE
+    assert sum(wallet(account)) == BALANCE
 
 
 def test_started_list_holds_the_price_of_its_addresses(account: Account) -> None:
     started = start(make_list(account, EMAILS, addresses=17), max_credits=17)
     assert wallet(account) == (BALANCE - 17, 17)
     assert started.hold
-    assert (started.hold.source, started.hold.reason) == (
-        f"list:{started.public_id}",
-        "customers.csv",
-    )
+    assert started.hold.source == f"list:{started.public_id}"
+    assert started.hold.reason == "customers.csv"
     assert started.started_at
 
 

@@ -37,7 +37,7 @@ def set_results(*verdicts: str) -> None:
     ListChunk.objects.update(results=pack_lines(results), unknown=unknown, is_done=True)
 
 
-def test_rows_with_the_address_are_emptied_with_their_results(
+def test_rows_with_the_address_are_emptied_with_their_results_and_in_the_preview(
     account: Account, owner: User
 ) -> None:
     parsed = upload_and_parse(account, TABLE)
@@ -45,17 +45,13 @@ def test_rows_with_the_address_are_emptied_with_their_results(
     assert erase(account, owner) == 2
     (rows,) = rows_of(parsed)
     assert rows.cells == [["Joe", "joe@shop.com"], [], [], ["Jim", "jim@shop.com"]]
-    assert kinds_of(parsed) == [
-        RowKind.ADDRESS,
-        RowKind.EMPTY,
-        RowKind.EMPTY,
-        RowKind.ADDRESS,
-    ]
+    assert kinds_of(parsed) == [RowKind.ADDRESS, RowKind.EMPTY, RowKind.EMPTY, RowKind.ADDRESS]
     assert rows.originals == []
     chunk = ListChunk.objects.get()
     verdicts = [result["verdict"] for result in unpack_results(bytes(chunk.results))]
     assert (verdicts, chunk.unknown) == (["deliverable", "risky"], 0)
     assert ListAddress.objects.count() == 2
+    assert StoredPreview.of(AddressList.objects.get()).first_rows == rows.cells
 
 
 def test_counts_of_results_no_longer_include_the_address(account: Account, owner: User) -> None:
@@ -72,13 +68,6 @@ def test_counts_of_results_no_longer_include_the_address(account: Account, owner
     # The second row with the address is a duplicate.
     assert (parsed.safe, parsed.reasons) == (2, {"possible_typo": 2})
     assert parsed.typos == {"shop.com": {"count": 2, "suggestion": "shopify.com"}}
-
-
-def test_preview_no_longer_shows_the_rows(account: Account, owner: User) -> None:
-    upload_and_parse(account, TABLE)
-    erase(account, owner)
-    preview = StoredPreview.of(AddressList.objects.get())
-    assert preview.first_rows == [["Joe", "joe@shop.com"], [], [], ["Jim", "jim@shop.com"]]
 
 
 def test_process_that_checks_the_chunk_has_to_start_over(account: Account, owner: User) -> None:

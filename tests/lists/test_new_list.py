@@ -154,14 +154,11 @@ def test_very_long_text_is_refused_and_kept(browser: Client, text: str, message:
     assert text in page
 
 
-@pytest.mark.parametrize(
-    ("column", "advice"), [("7", "Choose one of them."), ("x", "Choose one of the columns.")]
-)
-def test_column_that_the_file_lacks_is_refused(browser: Client, column: str, advice: str) -> None:
+def test_column_that_the_file_lacks_is_refused(browser: Client) -> None:
     address_list = upload(browser)
-    page = act(browser, address_list, "column", column=column)
-    assert advice in page
-    assert state_of(address_list) == ListState.READY
+    for column, advice in (("7", "Choose one of them."), ("x", "Choose one of the columns.")):
+        assert advice in act(browser, address_list, "column", column=column)
+        assert state_of(address_list) == ListState.READY
 
 
 def test_column_with_few_addresses_needs_a_confirmation(browser: Client) -> None:

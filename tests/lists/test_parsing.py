@@ -32,25 +32,16 @@ def preview_of(address_list: AddressList) -> StoredPreview:
     return StoredPreview.of(address_list)
 
 
-def test_rows_are_stored_without_the_header_and_counted(account: Account) -> None:
+def test_rows_are_stored_without_the_header_counted_and_shown(account: Account) -> None:
     parsed = upload_and_parse(account, TABLE)
     assert (parsed.state, parsed.column, parsed.has_header) == (ListState.READY, 1, True)
     (rows,) = rows_of(parsed)
     assert rows.cells[0] == ["Jane", "jane@shop.com"]
-    assert kinds_of(parsed) == [
-        ADDRESS,
-        DUPLICATE,
-        RowKind.NOT_ADDRESS,
-        RowKind.EMPTY,
-        ADDRESS,
-    ]
+    assert kinds_of(parsed) == [ADDRESS, DUPLICATE, RowKind.NOT_ADDRESS, RowKind.EMPTY, ADDRESS]
     assert rows.originals == [0]
     counts = (parsed.rows, parsed.empty, parsed.not_address, parsed.duplicates, parsed.addresses)
     assert counts == (5, 1, 1, 1, 2)
-
-
-def test_preview_has_the_header_the_first_rows_and_the_evidence(account: Account) -> None:
-    preview = preview_of(upload_and_parse(account, TABLE))
+    preview = preview_of(parsed)
     assert preview.file.header == ["name", "email"]
     assert (preview.file.kind, preview.file.delimiter) == ("text", ",")
     assert preview.guessed_column == 1
@@ -73,21 +64,13 @@ def test_parts_are_deleted_and_nothing_is_stored_in_plain_text(account: Account)
         ("a@shop.com\nb@shop.com\n", {}, [["a@shop.com"], ["b@shop.com"]]),
         ("a@shop.com\nb@shop.com\n", {"has_header": True}, [["b@shop.com"]]),
         ("1;a@shop.com\n", {"delimiter": ";"}, [["1", "a@shop.com"]]),
-        (
-            "a@shop.com\tx\n",
-            {"content_type": "text/tab-separated-values"},
-            [["a@shop.com", "x"]],
-        ),
+        ("a@shop.com\tx\n", {"content_type": "text/tab-separated-values"}, [["a@shop.com", "x"]]),
         (
             "name,a@shop.com\nJané,b@shop.com".encode("cp1252"),
             {"content_type": "text/csv; charset=windows-1252"},
             [["name", "a@shop.com"], ["Jané", "b@shop.com"]],
         ),
-        (
-            build_xlsx({"Sheet": rows_xml([["email"], ["a@shop.com"]])}),
-            {},
-            [["a@shop.com"]],
-        ),
+        (build_xlsx({"Sheet": rows_xml([["email"], ["a@shop.com"]])}), {}, [["a@shop.com"]]),
         (
             orjson.dumps(["email", "a\n@shop.com", ""]),
             {"content_type": "application/json"},
@@ -237,10 +220,7 @@ def test_list_that_was_tried_too_often_fails(account: Account) -> None:
 
 def test_list_is_parsed_again_after_an_error_of_the_disk(account: Account) -> None:
     upload(account, TABLE)
-    with (
-        override_settings(DATA_DIR="/dev/null/nowhere"),
-        pytest.raises(OSError, match="nowhere"),
-    ):
+    with override_settings(DATA_DIR="/dev/null/nowhere"), pytest.raises(OSError, match="nowhere"):
         parse()
     assert AddressList.objects.get().state == ListState.PARSING
     AddressList.objects.update(leased_until=None)

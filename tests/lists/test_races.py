@@ -1,7 +1,5 @@
 """Concurrent operations on a list, each on its own connection, have one outcome."""
 
-import pytest
-
 from accounts.models import Account
 from credits.models import UseHour
 from lists.completion import finish_round
@@ -10,19 +8,11 @@ from lists.models import AddressList
 from lists.models.states import ListState
 from lists.processing.running import work_once
 from runtime.models import Mail
-from tests.conftest import sign_up_owner
 from tests.lists.factory import make_list, make_started_list
 from tests.lists.runs import BALANCE, wallet, work
 from tests.lists.test_lifecycle import EMAILS, OPERATIONS, start, state_of
 from tests.servers.dns import FakeDns
 from tests.support.fresh_database import run_concurrently
-
-pytestmark = pytest.mark.usefixtures("fresh_database")
-
-
-@pytest.fixture
-def shop() -> Account:
-    return Account.objects.get(memberships__user=sign_up_owner())
 
 
 def test_list_started_by_several_requests_holds_credits_once(shop: Account) -> None:

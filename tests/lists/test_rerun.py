@@ -66,16 +66,12 @@ def test_retry_with_the_same_idempotency_key_creates_one_list(
     assert rerun(caller, old).json()["id"] != first.json()["id"]
 
 
-@pytest.mark.parametrize(
-    ("state", "code"),
-    [(ListState.PARSING, "invalid_state"), (ListState.EXPIRED, "list_expired")],
-)
-def test_list_without_rows_is_refused(
-    caller: ApiClient, account: Account, state: ListState, code: str
-) -> None:
+def test_list_without_rows_is_refused(caller: ApiClient, account: Account) -> None:
     old = make_list(account)
-    set_state(old, state, expires_at=old.created_at)
-    assert error_code(rerun(caller, old)) == code
+    set_state(old, ListState.PARSING)
+    assert error_code(rerun(caller, old)) == "invalid_state"
+    set_state(old, ListState.EXPIRED, expires_at=old.created_at)
+    assert error_code(rerun(caller, old)) == "list_expired"
     assert AddressList.objects.count() == 1
     canceled = create_list(actor=Actor(account))
     cancel_list(address_list=canceled, actor=None)

@@ -4,7 +4,7 @@ import pytest
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
-from accounts.models import Account, User
+from accounts.models import Account
 from accounts.roles import Role
 from apikeys.services import create_key
 from lists.models import AddressList
@@ -63,25 +63,21 @@ def test_readers_can_open_or_change_nothing_else(reader: Client, account: Accoun
         assert AddressList.objects.values().get() == before, name
 
 
-@pytest.mark.parametrize("name", sorted(OPEN_TO_READERS))
-def test_readers_see_names_states_and_counts_but_no_rows(
-    name: str, reader: Client, account: Account
-) -> None:
+def test_readers_see_names_states_and_counts_but_no_rows(reader: Client, account: Account) -> None:
     address_list = make_list(account)
     for state in ListState:
         set_state(address_list, state)
-        response = reader.get(path_of(name, address_list))
-        assert response.status_code == 200, state
-        page = response.content.replace(b"customers.csv", b"")
-        assert not [secret for secret in SECRETS if secret in page], state
-        assert b"/download/" not in page, state
-        forms = page.partition(b"<main")[2].partition(b"</main>")[0].count(b'method="post"')
-        assert forms == 0, state
+        for name in OPEN_TO_READERS:
+            response = reader.get(path_of(name, address_list))
+            assert response.status_code == 200, state
+            page = response.content.replace(b"customers.csv", b"")
+            assert not [secret for secret in SECRETS if secret in page], state
+            assert b"/download/" not in page, state
+            forms = page.partition(b"<main")[2].partition(b"</main>")[0].count(b'method="post"')
+            assert forms == 0, state
 
 
-def test_key_does_everything_even_if_its_creator_is_a_viewer_now(
-    account: Account, owner: User
-) -> None:
+def test_key_does_everything_even_if_its_creator_is_a_viewer_now(account: Account) -> None:
     developer = make_member(account, Role.DEVELOPER)
     _, secret = create_key(account=account, name="Server", actor=developer)
     developer.memberships.update(role=Role.VIEWER)

@@ -74,9 +74,7 @@ def test_list_is_checked_charged_and_completed(account: Account, key: ApiKey) ->
 
 
 def test_each_state_of_a_list_is_logged(
-    account: Account,
-    caplog: pytest.LogCaptureFixture,
-    django_capture_on_commit_callbacks: Any,
+    account: Account, caplog: pytest.LogCaptureFixture, django_capture_on_commit_callbacks: Any
 ) -> None:
     caplog.set_level(logging.INFO, "lists")
     with django_capture_on_commit_callbacks(execute=True):

@@ -3,25 +3,16 @@
 from collections import Counter
 from typing import Any
 
-import pytest
-
 from accounts.models import Account, User
 from apikeys.actor import Actor
 from apikeys.errors import ApiError
 from credits.models import Hold, Plan
 from lists.models import AddressList, ListPart
 from lists.uploads.services import create_list, store_part
-from tests.conftest import create_owners_key, sign_up_owner
+from tests.conftest import create_owners_key
 from tests.lists.factory import make_list
 from tests.support.api_client import ApiClient
 from tests.support.fresh_database import run_concurrently
-
-pytestmark = pytest.mark.usefixtures("fresh_database")
-
-
-@pytest.fixture
-def shop(fresh_database: None) -> Account:
-    return Account.objects.get(memberships__user=sign_up_owner())
 
 
 def codes(results: list[Any]) -> Counter[str]:

@@ -46,16 +46,6 @@ def test_same_part_twice_is_stored_once(empty_list: AddressList) -> None:
     assert store(empty_list, 1, b"a@shop.com\n") == first
 
 
-def test_missing_parts_are_named(empty_list: AddressList) -> None:
-    with pytest.raises(ApiError, match="invalid_state"):
-        begin_parsing(address_list=empty_list)
-    for number in (2, 5):
-        store(empty_list, number, b"x")
-    with pytest.raises(ApiError) as refused:
-        begin_parsing(address_list=empty_list)
-    assert refused.value.details == {"state": "uploading", "missing": [1, 3, 4]}
-
-
 def test_parsing_begins_once(empty_list: AddressList) -> None:
     store(empty_list, 1, b"a@shop.com")
     begin_parsing(address_list=empty_list)

@@ -17,8 +17,8 @@ from tests.conftest import create_owners_key, sign_up_owner
 from tests.lists.results_factory import make_list, make_ready_list, set_state
 from tests.support.api_client import ApiClient, error_code, refusal
 
-# Twenty requests that wait for 30 seconds would exceed the time limit of a test.
-REQUESTS = 20
+# Five requests that wait for 30 seconds would exceed the time limit of a test.
+REQUESTS = 5
 
 
 @pytest.fixture
@@ -53,11 +53,11 @@ def get_while(caller: ApiClient, made: AddressList, act: Callable[[], object]) -
 
 
 @pytest.mark.anywhere
-@pytest.mark.parametrize("query", ["wait=31", "wait=-1", "wait=1.5", "wait="])
-def test_wrong_wait_is_refused(caller: ApiClient, account: Account, query: str) -> None:
+def test_wrong_wait_is_refused(caller: ApiClient, account: Account) -> None:
     made = make_ready_list(account)
-    response = caller.get(f"/v1/lists/{made.public_id}?{query}")
-    assert refusal(response) == (400, "invalid_field", "wait")
+    for wait in ("31", "-1", "1.5", ""):
+        response = caller.get(f"/v1/lists/{made.public_id}?wait={wait}")
+        assert refusal(response) == (400, "invalid_field", "wait")
 
 
 @pytest.mark.usefixtures("fresh_database")

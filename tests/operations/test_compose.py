@@ -13,8 +13,6 @@ from config.server.pools import POOLS
 from tests.operations.test_container_files import DOCKERFILE, find_problems, instructions
 from tests.servers.product import ROOT
 
-pytestmark = pytest.mark.anywhere
-
 COMPOSE = ROOT / "compose.yaml"
 TEXT = COMPOSE.read_text()
 SERVICES: dict[str, Any] = yaml.safe_load(TEXT)["services"]

@@ -6,7 +6,6 @@ import runpy
 import subprocess
 import sys
 import time
-import tomllib
 from datetime import UTC, datetime, timedelta
 from fnmatch import fnmatch
 from pathlib import Path
@@ -18,8 +17,6 @@ from config.server import supervisor
 from config.server.pools import POOLS
 from tests.servers.product import PACKAGES, ROOT
 from tests.site.test_repository import tracked_files
-
-pytestmark = pytest.mark.anywhere
 
 DOCKERFILE = (ROOT / "Dockerfile").read_text()
 BACKUPS = "/var/backups/email-validation"
@@ -187,11 +184,6 @@ def test_image_runs_as_a_user_without_a_name_in_the_file() -> None:
     assert instructions("CMD")[-1] == '["serve"]'
     assert HEALTH_CHECK["ENTRY_POINT"] in instructions("ENTRYPOINT")[0]
     assert instructions("STOPSIGNAL") == ["SIGTERM"]
-
-
-def test_image_has_the_version_of_the_project() -> None:
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    assert f"\nARG VERSION={project['version']}\n" in DOCKERFILE
 
 
 def is_in_image(name: str) -> bool:

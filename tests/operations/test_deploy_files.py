@@ -14,6 +14,7 @@ import pytest
 from config.server.pools import POOLS
 from lists.api.waiting import MAX_SECONDS
 from tests.servers.product import ROOT
+from tests.servers.programs import run_program
 from tests.servers.public_addresses import PUBLIC_ADDRESSES, SPECIAL_ADDRESSES
 from tests.servers.systemd import (
     FIRST_LISTS,
@@ -41,15 +42,15 @@ def check(text: str, folder: Path) -> subprocess.CompletedProcess[str]:
     """Run `check --deploy` with this environment file, loaded by a shell."""
     text = text.replace("/var/lib/email-validation", str(folder / "data"))
     (folder / "production.env").write_text(text)
-    command = f"set -a; . {folder}/production.env; exec {sys.executable} manage.py check --deploy"
-    return subprocess.run(
-        ["sh", "-c", f"{command} --fail-level WARNING"],
-        cwd=ROOT,
+    printed = subprocess.run(
+        ["sh", "-c", f"set -a; . {folder}/production.env; exec env -0"],
         env={"PATH": os.environ["PATH"]},
         capture_output=True,
         text=True,
-        check=False,
-    )
+        check=True,
+    ).stdout
+    environment = dict(line.split("=", 1) for line in printed.split("\0") if line)
+    return run_program("manage.py", "check", "--deploy", "--fail-level", "WARNING", **environment)
 
 
 def test_the_example_environment_needs_its_secrets_and_nothing_else(tmp_path: Path) -> None:

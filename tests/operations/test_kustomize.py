@@ -22,8 +22,6 @@ from tests.operations.test_kubernetes import (
 )
 from tests.servers.product import ROOT
 
-pytestmark = pytest.mark.anywhere
-
 
 def render(folder: Path, more_settings: str = "") -> list[Manifest]:
     """Return what `kubectl apply -k` sends for a filled-in overlay with mailbox checks."""

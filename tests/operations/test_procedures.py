@@ -2,11 +2,7 @@
 
 import re
 
-import pytest
-
 from tests.servers.runbook import blocks
-
-pytestmark = pytest.mark.anywhere
 
 HERE_DOCUMENT = re.compile(r"(<<(\w+)[^\n]*)\n.*?\n\2$", re.DOTALL | re.MULTILINE)
 

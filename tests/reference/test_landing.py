@@ -37,17 +37,14 @@ def test_landing_page_shows_the_price_of_every_plan_and_pack_per_thousand() -> N
     Plan.objects.filter(code="growth").update(price_cents=12_300)
     Pack.objects.filter(credits=10_000).update(price_cents=4_560)
     Plan.objects.filter(code="scale").update(is_offered=False)
+    Plan.objects.filter(code="free").update(monthly_credits=250)
     text = show_text()
+    assert "Get 250 free credits" in text
     for plan in Plan.objects.offered():
         assert plan.name in text
     assert "Growth $123 per month $2.46 per 1,000 credits" in text
     assert "10,000 credits $45.60 paid once $4.56 per 1,000 credits" in text
     assert "Scale" not in text
-
-
-def test_free_credits_are_those_of_the_free_plan() -> None:
-    Plan.objects.filter(code="free").update(monthly_credits=250)
-    assert "Get 250 free credits" in show_text()
 
 
 def test_landing_page_is_the_same_for_every_visitor_and_sets_no_cookie() -> None:
@@ -74,11 +71,17 @@ def test_landing_page_is_compressed_and_sent_once_until_it_changes() -> None:
 def test_landing_page_of_a_signed_in_user_links_to_the_dashboard_and_is_not_stored(
     owner: User,
 ) -> None:
+    owner.theme = "dark"
+    owner.save()
     response = signed_in(owner).get("/")
     page = response.content.decode()
     assert 'href="/validation/"' in page
+    assert f'href="{reverse("credits:show-billing")}"' in page
     assert "free credits</a>" not in page
+    assert "/accounts/signup/" not in page
     assert "no-store" in response.headers["Cache-Control"]
+    assert page.count("images/list-dark") == 1
+    assert "images/list-light" not in page
 
 
 def test_sign_out_leads_to_a_page_that_confirms_it(owner: User) -> None:
@@ -94,13 +97,3 @@ def test_form_without_a_script_sends_no_address_in_the_url() -> None:
     assert form
     assert 'action="/reference/try/"' in form[0]
     assert "name=" not in form[0]
-
-
-def test_member_chooses_a_plan_in_billing_and_sees_the_picture_in_their_theme(owner: User) -> None:
-    owner.theme = "dark"
-    owner.save()
-    page = show_landing(signed_in(owner))
-    assert page.count("images/list-dark") == 1
-    assert "images/list-light" not in page
-    assert "/accounts/signup/" not in page
-    assert f'href="{reverse("credits:show-billing")}"' in page

@@ -1,7 +1,7 @@
 """What the landing page says about prices."""
 
 from credits.models import Pack, Plan
-from reference.landing.presenters import describe_prices
+from reference.landing.presenters import pack_cards, plan_cards
 
 PLANS = [
     Plan(code="free", name="Free", price_cents=0, monthly_credits=100, requests_per_minute=60),
@@ -17,11 +17,14 @@ def test_plan_in_the_middle_is_recommended() -> None:
     largest = Plan(
         code="l", name="L", price_cents=9_900, monthly_credits=50_000, requests_per_minute=1
     )
-    offers = describe_prices([*PLANS, largest], PACKS)
-    assert [offer.is_recommended for offer in offers.plans] == [False, True, False]
-    assert not any(offer.is_recommended for offer in offers.packs)
-    assert [offer.credits for offer in offers.packs] == [1_000, 10_000]
+    assert [card.is_recommended for card in plan_cards([*PLANS, largest])] == [False, True, False]
+
+
+def test_no_pack_is_recommended() -> None:
+    cards = pack_cards(PACKS)
+    assert not any(card.is_recommended for card in cards)
+    assert [card.credits for card in cards] == [1_000, 10_000]
 
 
 def test_two_plans_need_no_recommendation() -> None:
-    assert not any(offer.is_recommended for offer in describe_prices(PLANS, []).plans)
+    assert not any(card.is_recommended for card in plan_cards(PLANS))

@@ -66,10 +66,10 @@ def test_network_has_a_limit(client: Client) -> None:
     assert Mail.objects.count() == 5
 
 
-@pytest.mark.parametrize("domain", ["", "no domain", "co.uk", "x" * 300])
-def test_only_domains_are_asked_about(client: Client, domain: str) -> None:
-    page = client.post(PATH, {"domain": domain})
-    assert b'class="errorlist"' in page.content
+def test_only_domains_are_asked_about(client: Client) -> None:
+    for domain in ("", "no domain", "co.uk", "x" * 300):
+        page = client.post(PATH, {"domain": domain})
+        assert b'class="errorlist"' in page.content, domain
     assert not Mail.objects.exists()
 
 

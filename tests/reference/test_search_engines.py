@@ -47,6 +47,7 @@ def test_every_page_in_the_sitemap_opens_and_may_be_crawled(robots: RobotFilePar
     for path in sitemap_paths():
         assert Client().get(path).status_code == 200, path
         assert robots.can_fetch("AnyBot", path), path
+    assert robots.site_maps() == [f"{BASE_URL}/sitemap.xml"]
 
 
 def test_robots_keep_out_of_every_page_that_needs_an_account(
@@ -77,10 +78,6 @@ def test_robots_keep_out_of_every_page_that_needs_an_account(
         "/sitemap.xml",
         "/.well-known/security.txt",
     }
-
-
-def test_robots_name_the_sitemap(robots: RobotFileParser) -> None:
-    assert robots.site_maps() == [f"{BASE_URL}/sitemap.xml"]
 
 
 def test_public_pages_describe_themselves_for_search_engines_and_link_previews() -> None:

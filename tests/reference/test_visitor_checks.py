@@ -158,9 +158,7 @@ def test_machine_checks_two_addresses_per_second(
     assert check(ip="203.0.113.9").status_code == 200
 
 
-def test_refused_visitor_does_not_use_up_the_machines_limit(
-    clock: time_machine.Traveller,
-) -> None:
+def test_refused_visitor_does_not_use_up_the_machines_limit(clock: time_machine.Traveller) -> None:
     checks_until_refusal(clock, "198.51.100.7", up_to=6)
     clock.shift(timedelta(seconds=1))
     for _ in range(3):

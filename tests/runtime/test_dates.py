@@ -2,13 +2,7 @@ from datetime import UTC, date, datetime, timedelta
 
 import pytest
 
-from runtime.dates import (
-    from_microseconds,
-    midnight,
-    next_month,
-    previous_month,
-    to_microseconds,
-)
+from runtime.dates import from_microseconds, midnight, next_month, previous_month, to_microseconds
 
 
 @pytest.mark.parametrize(

@@ -4,13 +4,14 @@ import gzip
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
 from typing import Any
 
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
 from tests.servers.dns import serving
+from tests.servers.quiet_handler import QuietHandler
 
 
 class Collector:
@@ -38,20 +39,15 @@ class Collector:
         return "".join(body.decode(errors="replace") for _, body in self.posts)
 
 
-class _Handler(BaseHTTPRequestHandler):
+class _Handler(QuietHandler):
     collector: Collector
 
     def do_POST(self) -> None:
-        body = self.rfile.read(int(self.headers["Content-Length"]))
+        body = self.read_body()
         if self.headers["Content-Encoding"] == "gzip":
             body = gzip.decompress(body)
         self.collector.posts.append((self.path, body))
-        self.send_response(200)
-        self.send_header("Content-Length", "0")
-        self.end_headers()
-
-    def log_message(self, format: str, *arguments: object) -> None:  # noqa: A002
-        """Keep requests out of the tests' output."""
+        self.reply(200)
 
 
 @contextmanager

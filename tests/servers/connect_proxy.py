@@ -5,9 +5,10 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
 
 from tests.servers.dns import serving
+from tests.servers.quiet_handler import QuietHandler
 
 
 @dataclass
@@ -22,7 +23,7 @@ class _Server(ThreadingHTTPServer):
     proxy: ConnectProxy
 
 
-class _Handler(BaseHTTPRequestHandler):
+class _Handler(QuietHandler):
     server: _Server
 
     def do_CONNECT(self) -> None:
@@ -38,9 +39,6 @@ class _Handler(BaseHTTPRequestHandler):
             back.start()
             copy(self.connection, upstream)
             back.join()
-
-    def log_message(self, format: str, *arguments: object) -> None:  # noqa: A002
-        """Print nothing."""
 
 
 def copy(source: socket.socket, target: socket.socket) -> None:

@@ -12,10 +12,11 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
 from urllib.parse import urlsplit
 
 from tests.servers.dns import serving
+from tests.servers.quiet_handler import QuietHandler
 
 STORM_CALLS = 5
 FAULTS = ("reset", "lost", "half", "slow", "double", "storm", "500", "502", "503", "stuck")
@@ -61,27 +62,12 @@ class _Server(ThreadingHTTPServer):
     proxy: FaultProxy
 
 
-class _Handler(BaseHTTPRequestHandler):
+class _Handler(QuietHandler):
     protocol_version = "HTTP/1.1"
     server: _Server
 
     def do_GET(self) -> None:
-        self._answer()
-
-    def do_POST(self) -> None:
-        self._answer()
-
-    def do_PUT(self) -> None:
-        self._answer()
-
-    def do_DELETE(self) -> None:
-        self._answer()
-
-    def log_message(self, format: str, *arguments: object) -> None:  # noqa: A002
-        """Print nothing."""
-
-    def _answer(self) -> None:
-        body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        body = self.read_body()
         self.server.proxy.paths.append((self.command, self.path))
         fault = self.server.proxy.choose_fault()
         if fault == "reset":
@@ -97,6 +83,8 @@ class _Handler(BaseHTTPRequestHandler):
             self.close_connection = True
         else:
             self._forward(body, fault)
+
+    do_POST = do_PUT = do_DELETE = do_GET
 
     def _fail(self, fault: str) -> None:
         if fault == "502":

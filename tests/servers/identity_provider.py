@@ -5,14 +5,15 @@ import json
 import threading
 import time
 from base64 import urlsafe_b64encode
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing
 from dataclasses import dataclass
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 import jwt
+
+from tests.servers.quiet_handler import QuietHandler
 
 CREDENTIALS = {
     "GOOGLE_CLIENT_ID": "google-client",
@@ -107,7 +108,7 @@ class IdentityProvider:
         return 200, {"id": int(person.id), "login": person.username, "email": None, "bio": "Hello"}
 
 
-class _Handler(BaseHTTPRequestHandler):
+class _Handler(QuietHandler):
     provider: IdentityProvider
 
     def do_GET(self) -> None:
@@ -119,34 +120,18 @@ class _Handler(BaseHTTPRequestHandler):
         back, away = self.provider.consent(self.path), self.provider.cancel(self.path)
         page = f"""<!doctype html><html lang="en"><title>Provider</title>
 <a href="{back}">Continue as {self.provider.person.email}</a> <a href="{away}">Cancel</a>"""
-        self._send_bytes(200, "text/html", page.encode())
+        self.reply(200, "text/html", page.encode())
 
     def do_POST(self) -> None:
-        body = self.rfile.read(int(self.headers["Content-Length"])).decode()
-        self._send(*self.provider.exchange(_flat(body)))
+        self._send(*self.provider.exchange(_flat(self.read_body().decode())))
 
     def _send(self, status: int, value: Any) -> None:
-        self._send_bytes(status, "application/json", json.dumps(value).encode())
-
-    def _send_bytes(self, status: int, kind: str, content: bytes) -> None:
-        self.send_response(status)
-        self.send_header("Content-Type", kind)
-        self.send_header("Content-Length", str(len(content)))
-        self.end_headers()
-        self.wfile.write(content)
-
-    def log_message(self, *args: object) -> None:
-        pass
+        self.reply(status, "application/json", json.dumps(value).encode())
 
 
 def _flat(query: str) -> dict[str, str]:
     return {name: values[0] for name, values in parse_qs(query).items()}
 
 
-@contextmanager
-def identity_provider() -> Iterator[IdentityProvider]:
-    running = IdentityProvider()
-    try:
-        yield running
-    finally:
-        running.close()
+def identity_provider() -> closing[IdentityProvider]:
+    return closing(IdentityProvider())

@@ -6,11 +6,12 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
 from select import select
 from typing import Any
 
 from tests.servers.dns import serving
+from tests.servers.quiet_handler import QuietHandler
 
 
 @dataclass(frozen=True)
@@ -110,12 +111,12 @@ class _Server(ThreadingHTTPServer):
         """Ignore callers that disconnect."""
 
 
-class Handler(BaseHTTPRequestHandler):
+class Handler(QuietHandler):
     server: _Server
 
     def do_POST(self) -> None:
         receiver = self.server.receiver
-        body = self.rfile.read(int(self.headers["Content-Length"]))
+        body = self.read_body()
         with receiver.lock:
             headers = dict(self.headers.items())
             receiver.requests.append(Received(time.time(), self.path, headers, body))
@@ -127,9 +128,6 @@ class Handler(BaseHTTPRequestHandler):
         finally:
             with receiver.lock:
                 receiver.in_progress -= 1
-
-    def log_message(self, format: str, *arguments: object) -> None:  # noqa: A002
-        """Print nothing."""
 
 
 @contextmanager

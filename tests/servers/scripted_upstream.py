@@ -2,8 +2,7 @@
 
 import socket
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, suppress
 
 
 class ScriptedUpstream:
@@ -37,10 +36,5 @@ class ScriptedUpstream:
         self._listener.close()
 
 
-@contextmanager
-def scripted_upstream(response: bytes = b"") -> Iterator[ScriptedUpstream]:
-    running = ScriptedUpstream(response)
-    try:
-        yield running
-    finally:
-        running.close()
+def scripted_upstream(response: bytes = b"") -> closing[ScriptedUpstream]:
+    return closing(ScriptedUpstream(response))

@@ -7,12 +7,12 @@ import json
 import threading
 import time
 import urllib.request
-from collections.abc import Iterator
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from contextlib import closing
+from http.server import ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qsl
 
+from tests.servers.quiet_handler import QuietHandler
 from tests.servers.stripe_cards import CardDeclined, FakeCards, InvalidRequest
 
 SECRET_KEY = "sk_test_invented"
@@ -219,16 +219,11 @@ def sign(payload: bytes, secret: str = WEBHOOK_SECRET, age: int = 0) -> str:
     return f"t={timestamp},v1={hmac.new(secret.encode(), signed, hashlib.sha256).hexdigest()}"
 
 
-@contextmanager
-def fake_stripe() -> Iterator[FakeStripe]:
-    running = FakeStripe()
-    try:
-        yield running
-    finally:
-        running.close()
+def fake_stripe() -> closing[FakeStripe]:
+    return closing(FakeStripe())
 
 
-class _Handler(BaseHTTPRequestHandler):
+class _Handler(QuietHandler):
     stripe: FakeStripe
 
     def do_GET(self) -> None:
@@ -250,11 +245,8 @@ class _Handler(BaseHTTPRequestHandler):
     def do_DELETE(self) -> None:
         self._handle_api_call()
 
-    def log_message(self, *_: Any) -> None:
-        pass
-
     def _handle_api_call(self) -> None:
-        body = self.rfile.read(int(self.headers.get("Content-Length") or 0)).decode()
+        body = self.read_body().decode()
         path, _, query = self.path.partition("?")
         params = _parse_nested(parse_qsl(body or query))
         key = self.headers.get("Idempotency-Key")
@@ -288,17 +280,10 @@ class _Handler(BaseHTTPRequestHandler):
             f"<form method=post action=/pay/{session['id']}><button>Pay now</button></form>"
             f"<a href='{session['cancel_url']}'>Not now</a>"
         )
-        self._send(200, "text/html", page.encode())
+        self.reply(200, "text/html", page.encode())
 
     def _send_json(self, status: int, document: StripeObject) -> None:
-        self._send(status, "application/json", json.dumps(document).encode())
-
-    def _send(self, status: int, kind: str, body: bytes) -> None:
-        self.send_response(status)
-        self.send_header("Content-Type", kind)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
+        self.reply(status, "application/json", json.dumps(document).encode())
 
 
 def _parse_nested(pairs: list[tuple[str, str]]) -> StripeObject:

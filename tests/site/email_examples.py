@@ -16,10 +16,9 @@ from apikeys.models import ApiKey
 from apikeys.services import create_key
 from credits import emails as credit_emails
 from credits.models import AutomaticOrder, Order, OrderKind, Pack, Plan
-from credits.orders.buyers import Buyer
 from credits.orders.fulfillment import fulfill_order
 from credits.orders.placement import place_order
-from credits.orders.quotes import quote
+from credits.orders.quotes import Buyer, quote
 from credits.orders.refunds import refund_order
 from lists import emails as list_emails
 from lists.models import AddressList

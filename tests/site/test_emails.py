@@ -29,10 +29,6 @@ INVISIBLE = re.compile(r"<style>.*?</style>|<title>.*?</title>", re.DOTALL)
 LIGHT = {"#16181d", "#505866", "#4a42d8"}
 
 
-def queue_all(owner: User, account: Account) -> dict[str, Mail]:
-    return {template: _queue_alone(owner, account, template) for template in EMAILS}
-
-
 def _queue_alone(owner: User, account: Account, template: str) -> Mail:
     """Queue an email for which none of the others has changed anything."""
     with transaction.atomic():
@@ -45,7 +41,8 @@ def _queue_alone(owner: User, account: Account, template: str) -> Mail:
 def mails(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> dict[str, Mail]:
     with django_db_blocker.unblock(), transaction.atomic():
         owner = sign_up_owner()
-        mails = queue_all(owner, Account.objects.get(memberships__user=owner))
+        account = Account.objects.get(memberships__user=owner)
+        mails = {template: _queue_alone(owner, account, template) for template in EMAILS}
         transaction.set_rollback(True)
     return mails
 
@@ -67,9 +64,9 @@ def test_every_email_has_an_example(owner: User, account: Account) -> None:
     assert sorted(Examples(owner, account).examples()) == EMAILS
 
 
-def test_every_email_is_stored_on_each_database(owner: User, account: Account) -> None:
+def test_every_email_is_stored_on_each_database(mails: dict[str, Mail], db: None) -> None:
     """All other tests read the emails of one database."""
-    for template, mail in queue_all(owner, account).items():
+    for template, mail in mails.items():
         assert mail.subject, template
         assert mail.text, template
         assert mail.html, template

@@ -4,14 +4,13 @@ The pages are read from the URL configuration, and each action is performed with
 new page that is in neither list fails these tests.
 """
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from allauth.mfa.recovery_codes.internal.auth import RecoveryCodes
 from django.contrib import admin
 from django.test import RequestFactory
-from django.urls import URLPattern, URLResolver, get_resolver, reverse
+from django.urls import URLPattern, reverse
 from django.views.generic import RedirectView
 
 from accounts.audit.actions import LABELS
@@ -22,6 +21,7 @@ from tests.accounts.test_permissions import invitation, url_for
 from tests.credits.payments.stripe_helpers import running, stripe
 from tests.site.actions import customers, sign_in, staff
 from tests.site.actions.scene import ActionCase, Scene
+from tests.support.pages import all_pages
 
 __all__ = ["invitation", "running", "stripe"]
 
@@ -36,19 +36,7 @@ NEED_STRIPE = {
 }
 ADMIN_VIEWS = ("changelist", "add", "change", "delete", "history")
 
-
-def named_pages() -> Iterator[tuple[str, URLPattern]]:
-    stack: list[tuple[str, URLResolver | URLPattern]] = [("", get_resolver())]
-    while stack:
-        namespace, pattern = stack.pop()
-        if isinstance(pattern, URLResolver):
-            prefix = f"{pattern.namespace}:" if pattern.namespace else namespace
-            stack += [(prefix, child) for child in pattern.url_patterns]
-        else:
-            yield f"{namespace}{pattern.name or pattern.lookup_str}", pattern
-
-
-PAGES = dict(named_pages())
+PAGES = {page.name: page.pattern for page in all_pages().values()}
 
 
 @pytest.fixture

@@ -5,11 +5,7 @@ import re
 from functools import cache
 from pathlib import Path
 
-import pytest
-
 from tests.servers.product import ROOT
-
-pytestmark = pytest.mark.anywhere
 
 PAGE = (ROOT / "docs" / "security.md").read_text()
 # The requirements of level 1 of OWASP's Application Security Verification Standard 5.0.0.

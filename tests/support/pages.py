@@ -28,9 +28,8 @@ from apikeys.actor import Actor
 from apikeys.rest.paths import is_api_path
 from apikeys.services import create_key
 from credits.models import Pack
-from credits.orders.buyers import Buyer
 from credits.orders.placement import place_order
-from credits.orders.quotes import quote
+from credits.orders.quotes import Buyer, quote
 from credits.wallet.holds import hold_credits
 from lists.models import AddressList
 from lists.processing.running import work_once
@@ -93,8 +92,8 @@ def _iterate(resolver: URLResolver, prefix: str, namespace: str) -> Iterator[Pag
         if isinstance(pattern, URLResolver):
             yield from _iterate(pattern, route, pattern.namespace or namespace)
         else:
-            name = f"{namespace}:{pattern.name}" if namespace else str(pattern.name)
-            yield Page(name, route, pattern)
+            name = pattern.name or pattern.lookup_str
+            yield Page(f"{namespace}:{name}" if namespace else name, route, pattern)
 
 
 def resolves_to(page: Page, path: str) -> bool:
@@ -122,7 +121,7 @@ def populate_account(owner: User, account: Account) -> dict[str, str]:
     address_list = _create_list(owner, account)
     invitation = team.invite_member(account=account, email=INVITED, role=Role.VIEWER, actor=owner)
     token = "a-link-that-only-the-tests-have-sent-to-you"
-    Invitation.objects.update(token=Invitation.digest(token))
+    Invitation.objects.filter(pk=invitation.pk).update(token=Invitation.digest(token))
     return {
         "key_id": key.public_id,
         "event_id": account.events.earliest("pk").public_id,
@@ -208,8 +207,12 @@ def mark_second_factor_used(client: Client, user: User) -> None:
     """Mark the session as signed in with a second factor, if the user has one."""
     factor = Authenticator.objects.filter(user=user).first()
     if factor is not None:
-        session = client.session
-        record = {"method": "mfa", "at": time.time(), "id": factor.pk, "type": factor.type}
-        session[AUTHENTICATION_METHODS_SESSION_KEY] = [record]
-        session["account_authentication_methods_user"] = user_id_to_str(user)
-        session.save()
+        record_authentication(client, user, method="mfa", id=factor.pk, type=factor.type)
+
+
+def record_authentication(client: Client, user: User, **record: object) -> None:
+    """Record in the session that the user has just proven who they are."""
+    session = client.session
+    session[AUTHENTICATION_METHODS_SESSION_KEY] = [{"at": time.time(), **record}]
+    session["account_authentication_methods_user"] = user_id_to_str(user)
+    session.save()

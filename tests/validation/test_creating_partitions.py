@@ -27,10 +27,7 @@ def short_locks(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @both_tables
 def test_busy_table_does_not_prevent_a_start(
-    table: PartitionedTable,
-    records: LogCapture,
-    monkeypatch: pytest.MonkeyPatch,
-    short_locks: None,
+    table: PartitionedTable, records: LogCapture, monkeypatch: pytest.MonkeyPatch, short_locks: None
 ) -> None:
     monkeypatch.setattr(partitions, "DAYS_AHEAD", 8)
     with lock_held(table.default):

@@ -12,13 +12,7 @@ from pytest_django import Settings
 from accounts.engine import get_engine
 from config.health import OPTIONAL, REQUIRED
 from engine.dns import trust
-from tests.servers.dns import (
-    Behavior,
-    FakeDns,
-    reply_with_code,
-    servfail,
-    silence,
-)
+from tests.servers.dns import Behavior, FakeDns, reply_with_code, servfail, silence
 from tests.support.api_client import ApiClient
 from validation.models import LogEntry
 

@@ -56,7 +56,7 @@ def test_erasing_for_one_account_keeps_the_rows_of_others(
 
 
 def test_staff_erase_an_address_from_all_accounts(
-    caller: ApiClient, staff: User, account: Account, other_account: Account
+    caller: ApiClient, staff: User, other_account: Account
 ) -> None:
     caller.validate(ADDRESS)
     assert erase(None, staff) == 3

@@ -89,15 +89,13 @@ def test_idempotency_key_can_be_reused_after_24_hours(caller: ApiClient) -> None
     assert Replay.objects.count() == 1
 
 
-@pytest.mark.parametrize("key", ["!", "~", "x" * 255, "3b1f-uuid", 'a,b;c="d"'])
-def test_key_may_contain_any_visible_ascii(caller: ApiClient, key: str) -> None:
-    assert caller.validate(DEFINITE, Idempotency_Key=key).status_code == 200
-
-
-@pytest.mark.parametrize("key", ["", " ", "a b", "x" * 256, "é", "a\tb", "\x7f"])
-def test_any_other_key_is_refused(caller: ApiClient, key: str) -> None:
-    response = caller.validate(DEFINITE, Idempotency_Key=key)
-    assert refusal(response) == (400, "invalid_field", "Idempotency-Key")
+@pytest.mark.anywhere
+def test_key_may_contain_any_visible_ascii_and_nothing_else(caller: ApiClient) -> None:
+    for key in ("!", "~", "x" * 255, "3b1f-uuid", 'a,b;c="d"'):
+        assert caller.validate(DEFINITE, Idempotency_Key=key).status_code == 200, key
+    for key in ("", " ", "a b", "x" * 256, "é", "a\tb", "\x7f"):
+        response = caller.validate(DEFINITE, Idempotency_Key=key)
+        assert refusal(response) == (400, "invalid_field", "Idempotency-Key"), key
 
 
 def test_second_of_two_concurrent_requests_replays_the_first(

@@ -18,7 +18,7 @@ from tests.servers.redis import redis
 from tests.support.api_client import ApiClient
 from validation.lookup_limits import AccountLookupLimit, forget_counts
 
-pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
+pytestmark = [*(pytest.mark.django_db, pytest.mark.anywhere), pytest.mark.usefixtures("fake_dns")]
 
 
 @pytest.fixture
@@ -59,37 +59,27 @@ def test_after_too_many_exhausted_lookups_uncached_domains_are_unknown_without_a
     assert fake_dns.messages == messages
 
 
-def test_cached_domains_are_unaffected(
-    caller: ApiClient, account: Account, fake_dns: FakeDns
+def test_addresses_without_a_lookup_and_other_accounts_are_unaffected(
+    caller: ApiClient, account: Account, other_caller: ApiClient
 ) -> None:
     validate(caller, "jane@known.com")
     exhaust_lookups(account)
     known = validate(caller, "joe@known.com")
     assert (known["verdict"], known["credits"]["charged"]) == ("deliverable", 1)
-
-
-def test_addresses_without_a_lookup_and_other_accounts_are_unaffected(
-    caller: ApiClient, account: Account, fake_dns: FakeDns, other_caller: ApiClient
-) -> None:
-    exhaust_lookups(account)
     assert validate(caller, "no address")["reason"] == "invalid_syntax"
     disposable = validate(caller, "jane@mailinator.com")
     assert (disposable["reason"], disposable["retry_after_s"]) == ("disposable", None)
     assert validate(other_caller, "jane@shop.com")["verdict"] == "deliverable"
 
 
-def test_lookups_run_again_in_the_next_hour(
-    caller: ApiClient, account: Account, fake_dns: FakeDns
-) -> None:
+def test_lookups_run_again_in_the_next_hour(caller: ApiClient, account: Account) -> None:
     exhaust_lookups(account)
     assert_no_lookup(validate(caller, "jane@shop.com"))
     with time_machine.travel(timezone.now() + timedelta(hours=1)):
         assert validate(caller, "jane@shop.com")["verdict"] == "deliverable"
 
 
-def test_lookups_within_their_budget_are_not_counted(
-    caller: ApiClient, account: Account, fake_dns: FakeDns
-) -> None:
+def test_lookups_within_their_budget_are_not_counted(caller: ApiClient, account: Account) -> None:
     exhaust_lookups(account, all_but=1)
     for name in ("shop.com", "nowhere.com"):
         validate(caller, f"jane@{name}")

@@ -49,21 +49,17 @@ def test_invalid_syntax_is_a_result_and_not_an_error(caller: ApiClient, email: s
     assert response.status_code == 200
     assert result["email"] == email
     assert (result["verdict"], result["reason"]) == ("undeliverable", "invalid_syntax")
-    assert (result["score"], result["safe_to_send"], result["accept_for_signup"]) == (
-        0,
-        False,
-        False,
-    )
+    decisions = (result["score"], result["safe_to_send"], result["accept_for_signup"])
+    assert decisions == (0, False, False)
     assert all(result[name] is None for name in FIELDS[14:20] if name != "retry_after_s")
     assert result["checks"] == {**dict.fromkeys(CHECKS), "syntax": False}
-    assert result["mx"] == {
-        **dict.fromkeys(("provider", "fallback", "gateway", "ipv4")),
-        "records": [],
-    }
+    nothing = dict.fromkeys(("provider", "fallback", "gateway", "ipv4"))
+    assert result["mx"] == {**nothing, "records": []}
     assert result["syntax_error"]["code"]
     assert result["syntax_error"]["message"].endswith(".")
 
 
+@pytest.mark.anywhere
 @pytest.mark.parametrize(
     ("body", "code", "param"),
     [
@@ -86,34 +82,27 @@ def test_wrong_body_is_refused_with_its_first_error(
     assert refusal(caller.send(body)) == (400, code, param)
 
 
-@pytest.mark.parametrize("email", [None, 1, 1.5, True, [], ["a@b.co"], {}, "", "x" * 321])
-def test_email_of_the_wrong_type_or_length_is_an_invalid_field(
-    caller: ApiClient, email: Any
-) -> None:
-    assert refusal(caller.validate(email)) == (400, "invalid_field", "email")
-
-
-@pytest.mark.parametrize(
-    ("body", "code"),
-    [(b'{"email": ["a", "b"]}', "invalid_field"), (b'{"emails": ["a", "b"]}', "missing_field")],
-)
-def test_several_addresses_are_refused_with_a_pointer_to_batches(
-    caller: ApiClient, body: bytes, code: str
-) -> None:
-    response = caller.send(body)
-    assert refusal(response) == (400, code, "email")
-    assert "use POST /v1/validate/batch" in response.json()["error"]["message"]
-
-
-def test_length_is_counted_in_code_points(caller: ApiClient) -> None:
+@pytest.mark.anywhere
+def test_email_of_the_wrong_type_or_length_is_an_invalid_field(caller: ApiClient) -> None:
+    wrong: list[Any] = [None, 1, 1.5, True, [], ["a@b.co"], {}, "", "x" * 321, "😀" * 321]
+    for email in wrong:
+        assert refusal(caller.validate(email)) == (400, "invalid_field", "email"), email
     assert caller.validate("😀" * 320).status_code == 200
-    assert caller.validate("😀" * 321).status_code == 400
 
 
-@pytest.mark.parametrize("name", ["svc_live_abc", "a b", "x" * 65, "\\u202e", ""])
-def test_unsafe_field_name_is_not_echoed(caller: ApiClient, name: str) -> None:
-    response = caller.send(f'{{"email": "a@b.co", "{name}": 1}}'.encode())
-    assert refusal(response) == (400, "unknown_field", None)
+@pytest.mark.anywhere
+def test_several_addresses_are_refused_with_a_pointer_to_batches(caller: ApiClient) -> None:
+    for name, code in (("email", "invalid_field"), ("emails", "missing_field")):
+        response = caller.send_json("POST", "/v1/validate", {name: ["a", "b"]})
+        assert refusal(response) == (400, code, "email")
+        assert "use POST /v1/validate/batch" in response.json()["error"]["message"]
+
+
+@pytest.mark.anywhere
+def test_unsafe_field_name_is_not_echoed(caller: ApiClient) -> None:
+    for name in ("svc_live_abc", "a b", "x" * 65, "\\u202e", ""):
+        response = caller.send(f'{{"email": "a@b.co", "{name}": 1}}'.encode())
+        assert refusal(response) == (400, "unknown_field", None), name
 
 
 def test_body_of_8_kb_is_accepted_and_a_larger_one_is_refused(caller: ApiClient) -> None:

@@ -5,7 +5,7 @@ from allauth.mfa.utils import is_mfa_enabled
 from django.db import transaction
 
 from accounts.models import User
-from runtime.encryption import DecryptionFailed, decrypt, encrypt, is_encrypted
+from runtime.encryption import reencrypt
 
 # Recovery codes don't count as a factor.
 FACTORS = [Authenticator.Type.TOTP, Authenticator.Type.WEBAUTHN]
@@ -37,19 +37,11 @@ def reencrypt_secrets() -> None:
     authenticators = Authenticator.objects.exclude(type=Authenticator.Type.WEBAUTHN)
     for pk in authenticators.values_list("pk", flat=True):
         with transaction.atomic():
-            factor = Authenticator.objects.select_for_update().filter(pk=pk).first()
-            if factor is not None and _reencrypt(factor.data):
-                factor.save(update_fields=["data"])
-
-
-def _reencrypt(data: dict[str, str]) -> bool:
-    outdated = [name for name in _ENCRYPTED_FIELDS if name in data and not is_encrypted(data[name])]
-    try:
-        data.update({name: encrypt(decrypt(data[name])) for name in outdated})
-    except DecryptionFailed:
-        # The user has to set up a new factor.
-        return False
-    return bool(outdated)
+            for factor in Authenticator.objects.select_for_update().filter(pk=pk):
+                stored = {name: factor.data.get(name, "") for name in _ENCRYPTED_FIELDS}
+                if changes := reencrypt(stored):
+                    factor.data |= changes
+                    factor.save(update_fields=["data"])
 
 
 def authenticator_name(authenticator: Authenticator) -> str:

@@ -11,7 +11,7 @@ from accounts.models import Account
 from accounts.staff.links import account_link
 from accounts.staff.model_admins.form_diff import describe_changes
 from accounts.staff.own_accounts import exclude_own_accounts, own_account_refusal
-from accounts.staff.read_only import ReadOnlyAdmin
+from accounts.staff.read_only import FixedRows, ReadOnlyAdmin
 from accounts.staff.request import StaffRequest, staff_request
 
 
@@ -37,7 +37,7 @@ class AccountList(ChangeList):
         return account_link(cast(Account, result)).url
 
 
-class AccountAdmin(admin.ModelAdmin[Account]):
+class AccountAdmin(FixedRows, admin.ModelAdmin[Account]):
     list_display: tuple[str, ...] = ("name", "public_id", "state", "created_at")
     list_filter: ClassVar[tuple[type[admin.ListFilter] | str, ...]] = (
         AccountStateFilter,
@@ -55,16 +55,10 @@ class AccountAdmin(admin.ModelAdmin[Account]):
     def get_changelist(self, request: HttpRequest, **kwargs: object) -> type[ChangeList]:
         return AccountList
 
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        return False
-
     def has_change_permission(self, request: HttpRequest, obj: Account | None = None) -> bool:
         user = staff_request(request).user
         is_own = obj is not None and bool(own_account_refusal(user, obj))
         return not is_own and super().has_change_permission(request, obj)
-
-    def has_delete_permission(self, request: HttpRequest, obj: Account | None = None) -> bool:
-        return False
 
     def save_model(
         self, request: HttpRequest, obj: Account, form: ModelForm[Account], change: bool

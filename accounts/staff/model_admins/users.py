@@ -19,7 +19,7 @@ from accounts.models import User
 from accounts.staff.links import account_link
 from accounts.staff.model_admins.checkboxes import Checkboxes
 from accounts.staff.model_admins.form_diff import describe_changes
-from accounts.staff.read_only import ReadOnlyAdmin
+from accounts.staff.read_only import FixedRows, ReadOnlyAdmin
 from accounts.staff.request import staff_request
 
 
@@ -33,7 +33,7 @@ STAFF_FIELDS = ("is_active", "is_staff", "is_superuser", "groups")
 DATES = ("date_joined", "last_login", "terms_version", "terms_agreed_at")
 
 
-class UserAdmin(DjangoUserAdmin[User]):
+class UserAdmin(FixedRows, DjangoUserAdmin[User]):
     """Don't add or delete users or change addresses: this would affect more than the row."""
 
     list_display = ("email", "name", "is_active", "is_staff", "date_joined", "last_login")
@@ -64,12 +64,6 @@ class UserAdmin(DjangoUserAdmin[User]):
     @admin.display(description="Sign-in providers")
     def sign_in_providers(self, user: User) -> str:
         return ", ".join(map(connection_name, usable_connections(user)))
-
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: User | None = None) -> bool:
-        return False
 
     def get_readonly_fields(self, request: HttpRequest, obj: User | None = None) -> tuple[str, ...]:
         fields = tuple(map(str, super().get_readonly_fields(request, obj)))

@@ -12,8 +12,7 @@ from apikeys.errors import ApiError
 from apikeys.request import ApiRequest
 from apikeys.rest.openapi import Node
 from apikeys.rest.request_body import read_object
-from apikeys.rest.responses import ApiResponse
-from runtime.json_text import render_json
+from apikeys.rest.responses import ApiResponse, json_response
 
 STATELESS = "2026-07-28"
 # With a handshake, whose answer doesn't depend on anything.
@@ -23,7 +22,6 @@ HEADER_MISMATCH, UNSUPPORTED_VERSION = -32020, -32022
 
 _META = "io.modelcontextprotocol/"
 _SERVER = {"name": "email-validation", "title": settings.PRODUCT_NAME, "version": "1.0.0"}
-_CAPABILITIES: Node = {"tools": {}}
 
 
 class RpcError(Exception):
@@ -36,8 +34,7 @@ class RpcError(Exception):
         if self.data is not None:
             error["data"] = self.data
         status = 404 if self.code == METHOD_NOT_FOUND else 400
-        document = {"jsonrpc": "2.0", "id": message_id, "error": error}
-        return ApiResponse(render_json(document), status)
+        return json_response({"jsonrpc": "2.0", "id": message_id, "error": error}, status=status)
 
 
 def read_message(request: ApiRequest) -> Node:
@@ -93,31 +90,22 @@ def _unsupported(version: str) -> RpcError:
 def initialize(params: Node) -> Node:
     """Answer the handshake of earlier revisions."""
     asked = params.get("protocolVersion")
+    return {"protocolVersion": asked if asked in EARLIER else EARLIER[0], **_describe_server()}
+
+
+def discover() -> Node:
+    return cacheable({"supportedVersions": [STATELESS, *EARLIER], **_describe_server()})
+
+
+def _describe_server() -> Node:
     return {
-        "protocolVersion": asked if asked in EARLIER else EARLIER[0],
-        "capabilities": _CAPABILITIES,
+        "capabilities": {"tools": {}},
         "serverInfo": _SERVER,
-        "instructions": instructions(),
+        "instructions": "Say whether email addresses can receive mail. Calls cost credits, as each "
+        "tool says; addresses at sandbox.test are free. A verdict is deliverable, risky, "
+        "undeliverable or unknown. The reference of fields and errors: "
+        f"{settings.BASE_URL}/llms.txt",
     }
-
-
-def discover(_: Node) -> Node:
-    return cacheable(
-        {
-            "supportedVersions": [STATELESS, *EARLIER],
-            "capabilities": _CAPABILITIES,
-            "serverInfo": _SERVER,
-            "instructions": instructions(),
-        }
-    )
-
-
-def instructions() -> str:
-    return (
-        "Say whether email addresses can receive mail. Calls cost credits, as each tool says; "
-        "addresses at sandbox.test are free. A verdict is deliverable, risky, undeliverable or "
-        f"unknown. The reference of fields and errors: {settings.BASE_URL}/llms.txt"
-    )
 
 
 def cacheable(result: Node) -> Node:
@@ -132,5 +120,4 @@ def complete(result: Node) -> Node:
 def result_response(
     message_id: object, result: Any, headers: dict[str, str] | None = None
 ) -> ApiResponse:
-    document = {"jsonrpc": "2.0", "id": message_id, "result": result}
-    return ApiResponse(render_json(document), headers=headers)
+    return json_response({"jsonrpc": "2.0", "id": message_id, "result": result}, headers)

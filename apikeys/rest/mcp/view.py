@@ -49,7 +49,7 @@ class McpView(ApiView):
         params = message["params"]
         match message["method"]:
             case "server/discover":
-                result = protocol.discover(params)
+                result = protocol.discover()
             case "initialize":
                 result = protocol.initialize(params)
             case "ping":

@@ -5,7 +5,7 @@ from typing import Any
 from accounts.events import EventType, record_event
 from accounts.events.declared import WEBHOOK_TEST
 from accounts.models import Account, Event, WebhookEndpoint
-from accounts.webhooks.keys import generate_keys, store_keys
+from accounts.webhooks.keys import set_new_keys
 
 READY, COMPLETED = (EventType(f"list.{name}", "", "", {}) for name in ("ready", "completed"))
 
@@ -20,7 +20,7 @@ def record(
 
 def make_endpoint(account: Account, url: str, **fields: object) -> WebhookEndpoint:
     endpoint = WebhookEndpoint(account=account, url=url, **fields)
-    store_keys(endpoint, generate_keys())
+    set_new_keys(endpoint)
     endpoint.save()
     return endpoint
 

@@ -4,6 +4,7 @@ from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 
 import pytest
+from django.db import transaction
 from django.utils import timezone
 
 from accounts.models import (
@@ -17,7 +18,6 @@ from accounts.models import (
 from accounts.models.webhooks import DeliveryState
 from accounts.roles import Role
 from accounts.webhooks.delivery import DELAYS, store_outcome
-from accounts.webhooks.sending import Outcome
 from runtime.mail.outbox import Mail
 from tests.accounts.webhooks.deliveries import insert_delivery
 from tests.conftest import make_member
@@ -28,14 +28,20 @@ def delivery(endpoint: WebhookEndpoint) -> Delivery:
     return insert_delivery(endpoint)
 
 
+def make_attempt(delivery: Delivery, status: int | None, error: str) -> DeliveryAttempt:
+    """Return an attempt that isn't stored yet, as `send` does."""
+    values = {"at": timezone.now(), "duration_ms": 0, "signature": "v1,"}
+    return DeliveryAttempt(delivery=delivery, status=status, error=error, **values)
+
+
 def store(delivery: Delivery, status: int | None = 500, **fields: str) -> None:
     """Store an outcome as the process with the endpoint's lease does."""
     is_success = status is not None and status // 100 == 2
-    outcome = Outcome(status=status, error="" if is_success else "status", signature="v1,")
+    attempt = make_attempt(delivery, status, "" if is_success else "status")
     for name, value in fields.items():
-        setattr(outcome, name, value)
+        setattr(attempt, name, value)
     failing = WebhookEndpoint.objects.filter(pk=delivery.endpoint_id).exclude(failing_since=None)
-    store_outcome(delivery, outcome, was_failing=failing.exists())
+    store_outcome(attempt, was_failing=failing.exists())
     delivery.refresh_from_db()
     delivery.endpoint.refresh_from_db()
 
@@ -166,11 +172,24 @@ def test_attempt_that_ends_after_its_endpoint_was_disabled_is_recorded(delivery:
     assert other.state == "delivered"
 
 
+def test_attempt_stored_again_after_a_rollback_takes_another_id(delivery: Delivery) -> None:
+    attempt = make_attempt(delivery, 500, "status")
+    with pytest.raises(ZeroDivisionError), transaction.atomic():
+        store_outcome(attempt, was_failing=False)
+        raise ZeroDivisionError
+    other = make_attempt(delivery, 503, "status")
+    other.pk = attempt.pk
+    other.save(force_insert=True)
+    store_outcome(attempt, was_failing=False)
+    statuses = delivery.delivery_attempts.values_list("status", flat=True)
+    assert set(statuses) == {500, 503}
+
+
 @pytest.mark.parametrize("status", [200, 500])
 def test_attempt_whose_delivery_was_deleted_is_dropped(delivery: Delivery, status: int) -> None:
-    outcome = Outcome(status=status, error="" if status == 200 else "status")
+    attempt = make_attempt(delivery, status, "" if status == 200 else "status")
     Event.objects.all().delete()
-    store_outcome(delivery, outcome, was_failing=False)
+    store_outcome(attempt, was_failing=False)
     WebhookEndpoint.objects.all().delete()
-    store_outcome(delivery, outcome, was_failing=True)
+    store_outcome(attempt, was_failing=True)
     assert not DeliveryAttempt.objects.exists()

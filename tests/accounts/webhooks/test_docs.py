@@ -17,7 +17,7 @@ from pytest_django import Settings
 
 from accounts.models import Delivery, Event, WebhookEndpoint
 from accounts.webhooks.delivery import DELAYS
-from accounts.webhooks.keys import generate_keys, public_key, retire_keys, sign, store_keys
+from accounts.webhooks.keys import public_key, retire_keys, set_new_keys, sign
 from accounts.webhooks.sending import send
 from reference.docs.examples import Snippet, load_snippets
 from runtime.encryption import decrypt
@@ -89,7 +89,7 @@ def post(endpoint: WebhookEndpoint, body: str, seconds_ago: int, **changes: str)
 def test_receiver_accepts_our_signatures_only(snippet: Snippet, settings: Settings) -> None:
     settings.WEBHOOK_ALLOW_PRIVATE = True
     endpoint = WebhookEndpoint()
-    store_keys(endpoint, generate_keys())
+    set_new_keys(endpoint)
     environment = {
         "WEBHOOK_SECRET": decrypt(endpoint.secret),
         "WEBHOOK_PUBLIC_KEY": public_key(endpoint),
@@ -117,7 +117,7 @@ def test_receiver_accepts_our_signatures_only(snippet: Snippet, settings: Settin
             assert response == 400
         # During a rotation, both keys sign.
         retire_keys(endpoint, timezone.now() + timedelta(hours=1))
-        store_keys(endpoint, generate_keys())
+        set_new_keys(endpoint)
         assert attempt(endpoint) == 204
         retire_keys(endpoint, None)
         assert attempt(endpoint) == 400

@@ -12,9 +12,9 @@ import pytest
 from pytest_django import Settings
 from standardwebhooks import Webhook
 
-from accounts.models import Delivery, Event, WebhookEndpoint
-from accounts.webhooks.keys import generate_keys, store_keys
-from accounts.webhooks.sending import ERRORS, Outcome, _tls_context, send
+from accounts.models import Delivery, DeliveryAttempt, Event, WebhookEndpoint
+from accounts.webhooks.keys import set_new_keys
+from accounts.webhooks.sending import ERRORS, _tls_context, send
 from runtime.encryption import decrypt
 from tests.servers.connect_proxy import connect_proxy
 from tests.servers.dns import FakeDns
@@ -32,11 +32,11 @@ def _private_addresses(settings: Settings) -> None:
 
 def make_delivery(url: str) -> Delivery:
     endpoint = WebhookEndpoint(url=url)
-    store_keys(endpoint, generate_keys())
+    set_new_keys(endpoint)
     return Delivery(event=Event(public_id="evt_1", body=BODY), endpoint=endpoint)
 
 
-def send_to(url: str) -> Outcome:
+def send_to(url: str) -> DeliveryAttempt:
     return send(make_delivery(url))
 
 
@@ -233,7 +233,7 @@ def server_context(certificates: Path, name: str = NAME) -> ssl.SSLContext:
     return context
 
 
-def send_over_tls(fake_dns: FakeDns, context: ssl.SSLContext) -> tuple[Outcome, Receiver]:
+def send_over_tls(fake_dns: FakeDns, context: ssl.SSLContext) -> tuple[DeliveryAttempt, Receiver]:
     fake_dns.add_records(NAME, A="127.0.0.1")
     with receiver(tls=context) as shop:
         return send_to(f"https://{NAME}:{shop.port}/"), shop

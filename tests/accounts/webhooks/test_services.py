@@ -25,7 +25,6 @@ from accounts.services import open_account
 from accounts.webhooks import services
 from accounts.webhooks.data import delete_old_events
 from accounts.webhooks.delivery import store_outcome
-from accounts.webhooks.sending import Outcome
 from tests.accounts.webhooks.deliveries import insert_delivery
 from tests.conftest import make_user
 from tests.servers.dns import FakeDns, servfail
@@ -229,6 +228,7 @@ def test_outcome_that_is_being_stored_does_not_fail_a_deletion(
     endpoint, _ = create(actor)
     delivery = make_delivery(endpoint, DeliveryState.WAITING, hours=24 * 31)
     Event.objects.update(number=1)
+    attempt = DeliveryAttempt(delivery=delivery, at=timezone.now(), duration_ms=0)
 
     def delete(number: int) -> None:
         if deletes_event:
@@ -238,7 +238,7 @@ def test_outcome_that_is_being_stored_does_not_fail_a_deletion(
 
     with ThreadPoolExecutor(1) as thread:
         with transaction.atomic():
-            store_outcome(delivery, Outcome(error=""), was_failing=False)
+            store_outcome(attempt, was_failing=False)
             results = thread.submit(run_concurrently, 1, delete)
             wait_for_lock()
         assert results.result() == [None]

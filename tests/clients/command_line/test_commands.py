@@ -7,18 +7,16 @@ import signal
 import subprocess
 import sys
 import threading
-import time
-from collections.abc import Callable
-from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
 import pytest
 from emailvalidation import webhooks
 
-from tests.servers.dns import serving
 from tests.servers.fault_proxy import fault_proxy
 from tests.servers.keys import make_key, manage
 from tests.servers.product import ROOT, Product
+from tests.servers.receiver import receiver
+from tests.support.waiting import wait_until
 
 pytestmark = pytest.mark.process
 
@@ -157,13 +155,6 @@ def test_file_is_cleaned_and_its_list_can_be_used(line: CommandLine, tmp_path: P
     assert line.run("lists", "show", checked["id"]).returncode == 1
 
 
-def wait_for(is_true: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 30
-    while not is_true():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
-
-
 def test_interrupted_clean_continues_without_a_second_upload(
     site: Product, key: str, tmp_path: Path
 ) -> None:
@@ -173,10 +164,10 @@ def test_interrupted_clean_continues_without_a_second_upload(
     with fault_proxy(site.url, rate=0, seed=1) as proxy:
         line = CommandLine(proxy.url, key, tmp_path / "state")
         process = line.start("clean", str(source), "-o", str(target), "--max-credits", "1")
-        wait_for(lambda: any(path.endswith("/start") for _, path in proxy.paths))
+        wait_until(lambda: any(path.endswith("/start") for _, path in proxy.paths))
         # The command then waits for a response that never comes.
         proxy.rate, proxy.kinds = 1, ("stuck",)
-        wait_for(lambda: proxy.faults["stuck"] > 0)
+        wait_until(lambda: proxy.faults["stuck"] > 0)
         process.send_signal(signal.SIGINT)
         _, errors = process.communicate(timeout=30)
         assert process.returncode == 130, errors
@@ -208,27 +199,11 @@ def test_doctor_names_a_service_that_is_away(line: CommandLine) -> None:
     assert (away.returncode, "Check SVC_BASE_URL" in away.stdout) == (1, True)
 
 
-class _Hook(BaseHTTPRequestHandler):
-    received: list[tuple[bytes, dict[str, str]]]
-
-    def do_POST(self) -> None:
-        body = self.rfile.read(int(self.headers["Content-Length"]))
-        self.received.append((body, dict(self.headers.items())))
-        self.send_response(204)
-        self.end_headers()
-
-    def log_message(self, format: str, *arguments: object) -> None:  # noqa: A002
-        """Print nothing."""
-
-
 def test_events_are_printed_and_forwarded_with_a_signature(
     site: Product, line: CommandLine
 ) -> None:
-    received: list[tuple[bytes, dict[str, str]]] = []
-    hook = type("Hook", (_Hook,), {"received": received})
-    with HTTPServer(("127.0.0.1", 0), hook) as server, serving(server):
-        url = f"http://127.0.0.1:{server.server_address[1]}/hook"
-        process = line.start("listen", "--forward", url, "--type", "credits.low")
+    with receiver() as hook:
+        process = line.start("listen", "--forward", hook.url, "--type", "credits.low")
         assert process.stderr
         assert process.stdout
         secret = process.stderr.readline().strip().partition("=")[2]
@@ -240,8 +215,8 @@ def test_events_are_printed_and_forwarded_with_a_signature(
         timer.cancel()
         process.send_signal(signal.SIGINT)
         process.communicate(timeout=30)
-    ((body, headers),) = received
-    event = webhooks.verify(body, headers, secret)
+    (received,) = hook.requests
+    event = webhooks.verify(received.body, received.headers, secret)
     assert (event.type, event.data["balance"]) == ("credits.low", 9)
     assert "204" in printed
     assert process.returncode == 130

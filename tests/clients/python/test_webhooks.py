@@ -9,7 +9,7 @@ from emailvalidation import webhooks
 from standardwebhooks import Webhook
 
 from accounts.models import WebhookEndpoint
-from accounts.webhooks.keys import generate_keys, public_key, retire_keys, sign, store_keys
+from accounts.webhooks.keys import public_key, retire_keys, set_new_keys, sign
 from runtime.encryption import decrypt
 
 BODY = (
@@ -25,7 +25,7 @@ VECTOR_SIGNATURE = "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="
 @pytest.fixture
 def endpoint() -> WebhookEndpoint:
     endpoint = WebhookEndpoint()
-    store_keys(endpoint, generate_keys())
+    set_new_keys(endpoint)
     return endpoint
 
 
@@ -49,7 +49,7 @@ def test_event_is_returned_for_the_secret_or_the_public_key(endpoint: WebhookEnd
 def test_old_secret_is_accepted_while_it_still_signs(endpoint: WebhookEndpoint) -> None:
     old = decrypt(endpoint.secret)
     retire_keys(endpoint, timezone.now() + timedelta(hours=1))
-    store_keys(endpoint, generate_keys())
+    set_new_keys(endpoint)
     assert webhooks.verify(BODY, signed_headers(endpoint), old).id == "evt_1"
 
 
@@ -61,7 +61,7 @@ def test_copied_requests_are_refused(endpoint: WebhookEndpoint, seconds_ago: int
 
 def test_changed_requests_are_refused(endpoint: WebhookEndpoint) -> None:
     headers, other = signed_headers(endpoint), WebhookEndpoint()
-    store_keys(other, generate_keys())
+    set_new_keys(other)
     for key in (decrypt(endpoint.secret), public_key(endpoint)):
         attempts = [
             (BODY + b" ", headers, key),

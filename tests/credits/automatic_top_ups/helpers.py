@@ -3,7 +3,7 @@
 from datetime import timedelta
 
 from accounts.models import Account
-from credits.automatic_top_ups.services import TopUpLimits, switch_on
+from credits.automatic_top_ups.services import switch_on
 from credits.models import AutomaticTopUp, Order, Pack, SavedCard, Wallet
 from credits.payments.automatic_orders import pay_due_orders
 from runtime.models import Mail
@@ -36,8 +36,8 @@ def switch_on_top_up(
     account: Account, *, threshold: int = 500, cap_cents: int = 3 * PRICE, pack: Pack | None = None
 ) -> AutomaticTopUp:
     pack = pack or Pack.objects.earliest("credits")
-    limits = TopUpLimits(threshold=threshold, pack=pack, cap_cents=cap_cents)
-    switch_on(account=account, limits=limits, actor=get_buyer(account))
+    actor = get_buyer(account)
+    switch_on(account=account, threshold=threshold, pack=pack, cap_cents=cap_cents, actor=actor)
     return get_top_up(account)
 
 

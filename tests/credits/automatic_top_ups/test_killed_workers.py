@@ -17,13 +17,13 @@ pytestmark = [pytest.mark.process, pytest.mark.fault]
 KILLS = ("create", "confirm", "create", "confirm", "confirm", "create")
 SET_UP = """
 from accounts.models import Account
-from credits.automatic_top_ups.services import TopUpLimits, switch_on
+from credits.automatic_top_ups.services import switch_on
 from credits.models import Pack, SavedCard
 account = Account.objects.latest("pk")
 SavedCard.objects.create(account=account, provider_card="{card}", provider_customer="cus_1",
     brand="Visa", last_four="4242", expires_month=1, expires_year=2040)
 switch_on(account=account, actor=account.memberships.get().user,
-    limits=TopUpLimits(threshold=500, pack=Pack.objects.earliest("credits"), cap_cents=1_000_000))
+    threshold=500, pack=Pack.objects.earliest("credits"), cap_cents=1_000_000)
 print(account.public_id)
 """
 

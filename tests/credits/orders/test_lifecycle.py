@@ -1,6 +1,7 @@
 """Place, pay, cancel, and refund orders."""
 
 import json
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -27,7 +28,7 @@ def test_order_keeps_its_terms_when_packs_and_settings_change(
     order: Order, pack: Pack, settings: Settings
 ) -> None:
     Pack.objects.filter(pk=pack.pk).update(price_cents=1, credits=7, requests_per_minute=1)
-    settings.SELLER_NAME, settings.TAX_RATE = "Another Ltd", 0.5
+    settings.SELLER_NAME, settings.TAX_RATE = "Another Ltd", Decimal("0.5")
     order.refresh_from_db()
     assert (order.net_cents, order.credits, order.requests_per_minute) == (500, 1_000, 300)
     assert (order.seller_name, order.tax_cents) == ("Example Validation Ltd", 0)

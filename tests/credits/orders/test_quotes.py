@@ -1,5 +1,6 @@
 """Quotes: what a page shows is what an order costs."""
 
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -7,9 +8,8 @@ from pytest_django import Settings
 
 from accounts.models import Account, User
 from credits.models import Order, Pack, Plan
-from credits.orders.buyers import Buyer
 from credits.orders.placement import place_order
-from credits.orders.quotes import Quote, QuoteChanged, quote
+from credits.orders.quotes import Buyer, Quote, QuoteChanged, quote
 from credits.plans.offers import OrderRefused
 
 pytestmark = pytest.mark.django_db
@@ -25,7 +25,7 @@ def shown(account: Account, pack: Pack) -> Quote:
 def test_order_has_the_terms_of_its_quote(
     account: Account, owner: User, plans: dict[str, Plan], settings: Settings
 ) -> None:
-    settings.TAX_RATE = "0.19"
+    settings.TAX_RATE = Decimal("0.19")
     shown = quote(account, plans["growth"])
     order = place_order(quote=shown, buyer=SHOP, actor=owner)
     amount = shown.amount
@@ -42,7 +42,7 @@ def test_order_has_the_terms_of_its_quote(
     "change",
     [
         *({"price_cents": 501}, {"price_cents": 499}, {"credits": 1}, {"requests_per_minute": 1}),
-        *({"TAX_RATE": "0.1"}, {"CURRENCY": "EUR"}, {"STRIPE_SECRET_KEY": "sk_test"}),
+        *({"TAX_RATE": Decimal("0.1")}, {"CURRENCY": "EUR"}, {"STRIPE_SECRET_KEY": "sk_test"}),
     ],
 )
 def test_item_or_setting_changed_since_the_quote_is_not_ordered(
@@ -100,7 +100,7 @@ def test_pending_order_on_old_terms_is_replaced(
     old = place_order(quote=quote(account, plans["starter"]), buyer=SHOP, actor=owner)
     if change:
         Plan.objects.filter(code="starter").update(**change)
-    settings.TAX_RATE = rate
+    settings.TAX_RATE = Decimal(rate)
     new = quote(account, Plan.objects.get(code="starter"))
     assert (new.pending, new.replaced) == (None, (old,))
     order = place_order(quote=new, buyer=SHOP, actor=owner)

@@ -1,6 +1,7 @@
 """Orders of buyers in several countries: quotes, the form, renewals, and card payments."""
 
 import re
+from decimal import Decimal
 
 import pytest
 from django.test import Client
@@ -8,10 +9,16 @@ from pytest_django import Settings
 
 from accounts.models import Account, User
 from credits.models import Order, Pack, Plan
-from credits.orders.buyers import Buyer, last_buyer
 from credits.orders.fulfillment import fulfill_order
 from credits.orders.placement import place_order, place_renewal
-from credits.orders.quotes import QuoteChanged, price_with_tax, quote, quote_renewal
+from credits.orders.quotes import (
+    Buyer,
+    QuoteChanged,
+    last_buyer,
+    price_with_tax,
+    quote,
+    quote_renewal,
+)
 from credits.plans import subscriptions
 from credits.plans.periods import Period, month_starting
 from tests.credits.customers import get_buyer, order_form, subscribe
@@ -26,7 +33,7 @@ AMERICAN = Buyer("Shop Inc", country="US")
 
 @pytest.fixture(autouse=True)
 def german_seller(settings: Settings) -> None:
-    settings.TAX_RATE, settings.SELLER_COUNTRY = "0.19", "DE"
+    settings.TAX_RATE, settings.SELLER_COUNTRY = Decimal("0.19"), "DE"
 
 
 def terms_of(order: Order) -> tuple[int, int, str]:

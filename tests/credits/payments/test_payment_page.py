@@ -9,8 +9,7 @@ from pytest_django import Settings
 from accounts.models import Account, User
 from credits.forms import OrderForm
 from credits.models import CARD_CONSENT, Order, Pack, SavedCard
-from credits.orders.buyers import last_buyer
-from credits.orders.quotes import quote
+from credits.orders.quotes import last_buyer, quote
 from tests.conftest import signed_in
 from tests.credits.customers import balance_and_debt, order_form
 from tests.credits.payments.stripe_helpers import (

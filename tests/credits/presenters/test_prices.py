@@ -14,6 +14,7 @@ from credits.plans.periods import Period
 from credits.presenters.checkout import OrderTerms, order_terms
 from credits.presenters.prices import (
     card_price,
+    format_card_price,
     limit_after_purchase,
     pack_prices,
     plan_credits,
@@ -28,6 +29,7 @@ GROWTH = Plan(code="growth", name="Growth", price_cents=1_900, monthly_credits=5
 
 def test_prices_credits_limits_and_tax_are_described() -> None:
     assert (plan_price(FREE), plan_price(GROWTH)) == ("$0 per month", "$19 per month")
+    assert [format_card_price(cents) for cents in (450, 120_000)] == ["$4.50", "$1,200"]
     assert plan_credits(FREE) == "Topped up to 100 credits each month"
     assert plan_credits(GROWTH) == "5,000 credits each month"
     assert limit_after_purchase(600, 60) == "Raises your rate limit to 600 requests per minute."

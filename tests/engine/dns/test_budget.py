@@ -20,8 +20,6 @@ from tests.engine.hostile_domains import (
 )
 from tests.servers.dns import FakeDns, dns_server, endless_cname_chain, silence
 
-pytestmark = pytest.mark.anywhere
-
 Script = Callable[[FakeDns, str], None]
 hostile = pytest.mark.parametrize("script", HOSTILE)
 

@@ -12,8 +12,6 @@ from engine.dns.slots import LookupSlots
 from tests.engine.dns.conftest import Clock
 from tests.servers.dns import FakeDns, silence
 
-pytestmark = pytest.mark.anywhere
-
 
 @pytest.fixture
 def engine(server: str, clock: Clock) -> Engine:

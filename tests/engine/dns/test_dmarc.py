@@ -6,8 +6,6 @@ from engine.check import Engine
 from engine.dns.dmarc import names_in_tree_walk
 from tests.servers.dns import Behavior, FakeDns, servfail, silence
 
-pytestmark = pytest.mark.anywhere
-
 REJECT = "v=DMARC1; p=reject"
 
 

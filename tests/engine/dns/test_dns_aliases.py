@@ -5,7 +5,6 @@ from typing import Any
 import dns.message
 import dns.rdatatype
 import dns.rrset
-import pytest
 
 from engine.check import Engine
 from engine.dns.resolver import Resolver
@@ -18,8 +17,6 @@ from tests.servers.dns import (
     packet_server,
     servfail,
 )
-
-pytestmark = pytest.mark.anywhere
 
 
 def test_alias_without_its_target_is_followed(engine: Engine, fake_dns: FakeDns) -> None:

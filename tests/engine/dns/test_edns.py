@@ -12,8 +12,6 @@ from engine.dns.resolver import Resolver
 from tests.engine.conftest import SECONDS
 from tests.servers.dns import Behavior, FakeDns, dns_server, reply_with_code, servfail, silence
 
-pytestmark = pytest.mark.anywhere
-
 MX = ("shop.com", "MX")
 
 

@@ -15,8 +15,6 @@ from engine.dns.resolver import Resolver
 from tests.engine.conftest import EMAIL, SECONDS, get_reason
 from tests.servers.dns import FakeDns, packet_server
 
-pytestmark = pytest.mark.anywhere
-
 
 def forge_null_mx(query: dns.message.Message, name: str = "") -> dns.message.Message:
     """Claim that the name accepts no mail, as a forger might."""

@@ -4,12 +4,10 @@ import pytest
 
 from engine.check import Engine
 from engine.dns.budget import LIST, VISITOR
+from engine.dns.mail_route import dump_route, load_route
 from engine.dns.mail_route_lookup import find_mail_route
-from engine.dns.stored_route import dump_route, load_route
 from tests.engine.conftest import look_up
 from tests.servers.dns import Behavior, FakeDns, servfail, silence
-
-pytestmark = pytest.mark.anywhere
 
 IPV4, IPV6 = "8.8.8.8", "2606:4700::1"
 

@@ -3,13 +3,9 @@
 import threading
 from collections.abc import Generator
 
-import pytest
-
 from engine.check import Engine
 from engine.dns.slots import MAX_LOOKUPS_PER_OWNER
 from tests.servers.dns import FakeDns, silence
-
-pytestmark = pytest.mark.anywhere
 
 
 def test_names_of_one_owner_wait_for_each_other_and_are_all_known(

@@ -11,8 +11,6 @@ from engine.check import Engine
 from engine.dns.messages import Outcome, Query, parse_reply
 from tests.servers.dns import FakeDns, reply_with_code, servfail, silence
 
-pytestmark = pytest.mark.anywhere
-
 MX, A, AAAA = "MX", "A", "AAAA"
 
 

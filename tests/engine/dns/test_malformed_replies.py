@@ -20,8 +20,6 @@ from tests.servers.dns import (
     truncated,
 )
 
-pytestmark = pytest.mark.anywhere
-
 
 def referral(query: dns.message.Message) -> dns.message.Message:
     message = dns.message.make_response(query)

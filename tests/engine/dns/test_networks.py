@@ -1,17 +1,8 @@
 """Which addresses a public mail server can have."""
 
-import pytest
-
 from engine.dns.networks import is_public
 
-pytestmark = pytest.mark.anywhere
-
-
-def _split(text: str) -> list[str]:
-    return text.split()
-
-
-NOT_PUBLIC = _split("""
+NOT_PUBLIC = """
 0.0.0.0 0.1.2.3 10.0.0.1 10.255.255.255 100.64.0.1 100.100.100.200 100.127.255.255 127.0.0.1
 127.255.255.254 168.63.129.16 169.254.0.1 169.254.169.254 169.254.170.2 172.16.0.1 172.31.255.255
 192.0.0.1 192.0.0.8 192.0.0.170 192.0.2.1 192.31.196.1 192.52.193.1 192.88.99.1 192.168.0.1
@@ -24,20 +15,15 @@ NOT_PUBLIC = _split("""
 3fff::1 3fff:fff::1 4000::1 5f00::1 fc00::1 fd00::1 fd00:ec2::254 fe80::1 fec0::1 ff02::1
 fe80::1%eth0 2606:4700::1%eth0
 localhost 127.1 0x7f000001 2130706433 8.8.8.8.8 01.1.1.1
-""")
-PUBLIC = _split("""
+"""
+PUBLIC = """
 1.1.1.1 8.8.8.8 9.255.255.255 11.0.0.0 100.63.255.255 100.128.0.0 126.255.255.255 128.0.0.1
 168.63.129.17 169.253.255.255 172.15.255.255 172.32.0.0 192.0.1.1 192.167.255.255 192.169.0.0
 198.17.255.255 198.20.0.0 223.255.255.255
 2001:200::1 2001:4860:4860::8888 2003::1 2400:cb00::1 2606:4700::1 2a00:1450::1
-""")
+"""
 
 
-@pytest.mark.parametrize("address", NOT_PUBLIC)
-def test_special_purpose_address_is_not_public(address: str) -> None:
-    assert not is_public(address)
-
-
-@pytest.mark.parametrize("address", PUBLIC)
-def test_ordinary_address_is_public(address: str) -> None:
-    assert is_public(address)
+def test_only_ordinary_addresses_are_public() -> None:
+    assert [address for address in NOT_PUBLIC.split() if is_public(address)] == []
+    assert [address for address in PUBLIC.split() if not is_public(address)] == []

@@ -13,8 +13,6 @@ from engine.dns.resolver import Resolver
 from tests.engine.conftest import SECONDS, get_reason
 from tests.servers.dns import FakeDns, packet_server, servfail, silence, truncated
 
-pytestmark = pytest.mark.anywhere
-
 
 def flood(wire: bytes) -> list[bytes]:
     return [wire[:2] + b"\x80\0" + b"\xff" * 100] * 500

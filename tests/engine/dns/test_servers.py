@@ -26,8 +26,6 @@ from tests.servers.dns import (
     silence,
 )
 
-pytestmark = pytest.mark.anywhere
-
 
 @pytest.mark.parametrize(
     ("text", "host", "port"),

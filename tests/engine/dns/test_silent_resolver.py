@@ -12,8 +12,6 @@ from tests.engine.conftest import SECONDS
 from tests.engine.dns.conftest import Clock
 from tests.servers.dns import FakeDns, dns_server, silence
 
-pytestmark = pytest.mark.anywhere
-
 SHORT = 0.6 * SECONDS
 
 

@@ -7,7 +7,6 @@ import sys
 from typing import Any
 
 import psutil
-import pytest
 
 from engine.check import Engine
 from engine.dns.policies import Policies
@@ -16,8 +15,6 @@ from engine.dns.transport.exchange import Exchange
 from engine.dns.transport.streams import Streams
 from tests.engine.conftest import EMAIL
 from tests.servers.dns import FakeDns, servfail, truncated
-
-pytestmark = pytest.mark.anywhere
 
 PER_LOOKUP = (Lookup, Policies, Exchange, Streams)
 

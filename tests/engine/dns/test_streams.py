@@ -5,14 +5,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import dns.message
-import pytest
 
 from engine.check import Engine
 from engine.dns.resolver import Resolver
 from tests.engine.conftest import EMAIL, SECONDS, get_reason
 from tests.servers.dns import FakeDns, dns_server, packet_server, truncated
-
-pytestmark = pytest.mark.anywhere
 
 
 @contextmanager

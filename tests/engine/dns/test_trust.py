@@ -27,8 +27,6 @@ from tests.servers.dns import (
     wildcard,
 )
 
-pytestmark = pytest.mark.anywhere
-
 FABRICATED = {"A": "8.8.8.8", "MX": "10 mx.invented.com."}
 
 

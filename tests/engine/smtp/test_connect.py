@@ -17,7 +17,7 @@ from tests.servers.smtp_server import DROP, SmtpHost, SmtpServer, one_byte_at_a_
 # Linux connects to 127.0.0.1 instead.
 ANY = "0.0.0.0"  # noqa: S104
 
-pytestmark = [pytest.mark.anywhere, pytest.mark.allow_hosts(["127.0.0.0/8", "::1", ANY])]
+pytestmark = pytest.mark.allow_hosts(["127.0.0.0/8", "::1", ANY])
 
 FIRST, SECOND = MailTarget("mx1.shop.example", "127.0.5.1"), MailTarget("mx2.shop.example", "::1")
 

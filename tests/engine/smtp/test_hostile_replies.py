@@ -5,15 +5,12 @@ import threading
 from contextlib import suppress
 from itertools import chain, repeat
 
-import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from engine.smtp.session import Conversation
 from engine.smtp.wire import SmtpOutcome
 from tests.engine.smtp.asking import PATIENT, converse
-
-pytestmark = pytest.mark.anywhere
 
 FINE = [b"220 Hi\r\n", b"250-Hi\r\n250 SMTPUTF8\r\n", b"250 OK\r\n"]
 ANY_REPLY = st.one_of(

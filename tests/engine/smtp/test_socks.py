@@ -12,8 +12,6 @@ from tests.servers import socks_proxy as servers
 from tests.servers.smtp_server import SmtpHost, SmtpServer, smtp_server
 from tests.servers.socks_proxy import socks_proxy
 
-pytestmark = pytest.mark.anywhere
-
 IPV4, IPV6 = "193.0.0.1", "2a00::1"
 
 

@@ -6,8 +6,6 @@ from engine.check import Engine
 from engine.syntax.parsing import AddressParts, SyntaxProblem, parse_address
 from tests.servers.dns import FakeDns
 
-pytestmark = pytest.mark.anywhere
-
 NON_JOINER, JOINER = "\u200c", "\u200d"
 PERSIAN = f"می{NON_JOINER}خواهم"
 HINDI = f"क्{JOINER}ष"

@@ -1,11 +1,13 @@
 """The docs pages: navigation, size, safety, and agreement with the code."""
 
 import re
+from decimal import Decimal
 from functools import cache
 from html import unescape
 from pathlib import Path
 
 import pytest
+from django.template import Context, Template
 from django.test import Client
 from django.urls import resolve
 from django.utils.html import strip_tags
@@ -17,6 +19,7 @@ from apikeys.rest.schema import COMMON_ERRORS
 from credits.models import Pack, Plan
 from engine.verdicts.reasons import VERDICT_BY_REASON
 from reference.docs.examples import LANGUAGES, IncompleteExample, load_snippets
+from reference.docs.page_context import CodePath
 from reference.docs.pages import PAGES, DocsPage, neighbors
 from tests.support.api_client import ApiClient
 
@@ -45,7 +48,7 @@ def stored_text(page: DocsPage) -> str:
 
 
 @each_page
-def test_page_links_to_all_others_and_marks_itself(page: DocsPage) -> None:
+def test_page_links_to_all_others_and_to_its_neighbors_and_marks_itself(page: DocsPage) -> None:
     text = stored_text(page)
     for other in PAGES:
         assert f'href="/docs/{other.path}"' in text
@@ -53,14 +56,9 @@ def test_page_links_to_all_others_and_marks_itself(page: DocsPage) -> None:
     assert current == [f"/docs/{page.path}"] * 2
     assert f"<h1>{page.title}</h1>" in text
     assert page.summary in unescape(text)
-
-
-@each_page
-def test_page_links_to_the_previous_and_the_next(page: DocsPage) -> None:
-    text = stored_text(page)
-    for word, other in zip(("prev", "next"), neighbors(page), strict=True):
-        assert other is None or f'rel="{word}" href="/docs/{other.path}"' in text
-        assert other is not None or f'rel="{word}"' not in text
+    for word, neighbor in zip(("prev", "next"), neighbors(page), strict=True):
+        assert neighbor is None or f'rel="{word}" href="/docs/{neighbor.path}"' in text
+        assert neighbor is not None or f'rel="{word}"' not in text
 
 
 @each_page
@@ -75,23 +73,17 @@ def test_each_section_of_a_page_is_in_its_contents(page: DocsPage) -> None:
 
 
 @each_page
-def test_docs_page_has_no_form_but_the_search_and_no_api_key(page: DocsPage) -> None:
-    text, searches = re.subn(
-        r'<search class="docs-search">.*?</search>', "", stored_text(page), flags=re.DOTALL
-    )
-    assert searches == 1
-    assert not re.search(r"<input|<textarea|<select|<form|contenteditable", text)
-    assert not re.search(r"svc_live_\w{5,}", text)
-    assert not re.search(r"try it out", text, re.IGNORECASE)
-
-
-@each_page
-def test_page_is_small_and_loads_nothing_from_other_origins(page: DocsPage) -> None:
+def test_page_is_small_and_has_nothing_of_other_origins_no_form_and_no_key(page: DocsPage) -> None:
     text = stored_text(page)
     assert len(text) < MAX_PAGE_SIZE
     assert all(path.startswith("/static/") for path in re.findall(r'src="([^"]*)"', text))
     links = re.findall(r'<link rel="(?!canonical)[^>]*href="([^"]*)"', text)
     assert all(path.startswith("/") for path in links)
+    text, searches = re.subn(r'<search class="docs-search">.*?</search>', "", text, flags=re.DOTALL)
+    assert searches == 1
+    assert not re.search(r"<input|<textarea|<select|<form|contenteditable", text)
+    assert not re.search(r"svc_live_\w{5,}", text)
+    assert not re.search(r"try it out", text, re.IGNORECASE)
 
 
 @each_page
@@ -106,16 +98,12 @@ def test_every_code_sample_is_run_by_a_test(page: DocsPage) -> None:
 
 
 @each_page
-def test_links_to_sections_of_other_pages_work(page: DocsPage) -> None:
+def test_links_to_our_own_pages_and_their_sections_work(page: DocsPage) -> None:
+    for path in re.findall(r'href="(/[^"#?]*)', stored_text(page)):
+        assert path.startswith("/static/") or resolve(path)
     for path, section in re.findall(r'href="/docs/([\w/-]*)#([\w.-]+)"', stored_text(page)):
         other = next(candidate for candidate in PAGES if candidate.path == path)
         assert f'id="{section}"' in stored_text(other), f"/docs/{path}#{section}"
-
-
-@each_page
-def test_links_to_our_own_pages_work(page: DocsPage) -> None:
-    for path in re.findall(r'href="(/[^"#?]*)', stored_text(page)):
-        assert path.startswith("/static/") or resolve(path)
 
 
 def test_docs_state_all_rules_about_api_keys() -> None:
@@ -146,7 +134,7 @@ def test_sandbox_page_lists_every_word_with_its_result(caller: ApiClient) -> Non
 
 
 def test_prices_match_what_staff_and_operators_set(settings: Settings) -> None:
-    settings.TAX_RATE = 0.081
+    settings.TAX_RATE = Decimal("0.081")
     Plan.objects.filter(code="starter").update(price_cents=12_345)
     Pack.objects.filter(credits=1_000).update(is_offered=False, requests_per_minute=4_567)
     page = page_text_by_name("show-credits")
@@ -185,7 +173,7 @@ def test_reference_links_every_operation_to_its_section() -> None:
     for operation in reference.operations():
         (path,) = re.findall(rf'href="/docs/(api/\w+/)#{operation.id}"', page)
         listed = next(page for page in PAGES if page.path == path)
-        assert f'<section id="{operation.id}"' in page_text(listed)
+        assert f'<section id="{operation.id}"' in stored_text(listed)
 
 
 def test_errors_page_shows_the_response_of_each_error() -> None:
@@ -197,3 +185,15 @@ def test_errors_page_shows_the_response_of_each_error() -> None:
             and f'"type": "{refusal.type}"' in unescape(block)
             for block in blocks
         )
+
+
+def test_page_names_a_constant_by_its_path_in_the_code() -> None:
+    template = Template("{{ credits.usage_alerts.MIN_DAYS }}")
+    assert template.render(Context({"credits": CodePath("credits")})).isdigit()
+
+
+@pytest.mark.parametrize("path", ["usage_alerts.RENAMED", "renamed.MIN_DAYS"])
+def test_page_with_a_constant_that_is_gone_fails(path: str) -> None:
+    template = Template(f"{{{{ credits.{path} }}}}")
+    with pytest.raises(ImportError):
+        template.render(Context({"credits": CodePath("credits")}))

@@ -36,41 +36,30 @@ def test_page_links_to_its_markdown(page: DocsPage) -> None:
 
 
 @each_page
-def test_markdown_has_the_headings_of_the_page(page: DocsPage) -> None:
-    html = read_text(f"/docs/{page.path}").partition("<main")[2].partition("</main>")[0]
-    markdown = re.sub(
-        r"^```.*?^```$", "", read_text(f"/docs/{page.markdown_path}"), flags=re.M | re.S
-    )
-    for level in (1, 2, 3):
-        headings = re.findall(rf"^{'#' * level} \S.*$", markdown, re.MULTILINE)
-        assert len(headings) == len(re.findall(rf"<h{level}\b", html))
-    assert markdown.startswith(f"# {page.title}\n\n")
-
-
-@each_page
-def test_markdown_has_every_code_block_and_table_row_of_the_page(page: DocsPage) -> None:
+def test_markdown_has_each_heading_code_block_and_table_row_of_the_page(page: DocsPage) -> None:
     html = read_text(f"/docs/{page.path}")
     markdown = read_text(f"/docs/{page.markdown_path}")
+    assert markdown.startswith(f"# {page.title}\n\n")
+    main = html.partition("<main")[2].partition("</main>")[0]
+    text = re.sub(r"^```.*?^```$", "", markdown, flags=re.M | re.S)
+    for level in (1, 2, 3):
+        headings = re.findall(rf"^{'#' * level} \S.*$", text, re.MULTILINE)
+        assert len(headings) == len(re.findall(rf"<h{level}\b", main))
     assert markdown.count("\n```") == 2 * html.count("<pre")
     rows = re.findall(r"^\| (?!-).*", markdown, re.MULTILINE)
     assert len(rows) == html.count("<tr")
-    columns = [len(re.findall(r"(?<!\\)\|", line)) for line in rows]
-    assert all(count > 2 for count in columns)
+    assert all(len(re.findall(r"(?<!\\)\|", line)) > 2 for line in rows)
 
 
 @each_page
-def test_markdown_has_no_html_and_only_absolute_links(page: DocsPage) -> None:
-    markdown = read_text(f"/docs/{page.markdown_path}")
-    assert not re.search(r"(?<!\\)</?[a-z]", without_code(markdown))
-    assert "&lt;" not in markdown
-    targets = re.findall(r"\]\(([^)]*)\)", without_code(markdown))
-    assert all(target.startswith((settings.BASE_URL, "mailto:")) for target in targets)
-
-
-@each_page
-def test_markdown_has_no_attributes_and_the_code_of_every_block(page: DocsPage) -> None:
+def test_markdown_has_neither_html_nor_attributes_and_only_absolute_links(page: DocsPage) -> None:
     markdown = read_text(f"/docs/{page.markdown_path}").replace("\r", "")
-    assert not re.search(r"\{[#.:]", without_code(markdown))
+    text = without_code(markdown)
+    assert not re.search(r"(?<!\\)</?[a-z]", text)
+    assert "&lt;" not in markdown
+    targets = re.findall(r"\]\(([^)]*)\)", text)
+    assert all(target.startswith((settings.BASE_URL, "mailto:")) for target in targets)
+    assert not re.search(r"\{[#.:]", text)
     html = read_text(f"/docs/{page.path}")
     for block in re.findall(r"<pre[^>]*><code[^>]*>(.*?)</code>", html, re.DOTALL):
         assert f"\n{unescape(strip_tags(block))}\n```\n" in markdown

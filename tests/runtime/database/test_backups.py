@@ -17,12 +17,10 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from accounts.models import Account, User
-from accounts.services import open_account, run_email_confirmed_hooks
-from apikeys.services import create_key
 from credits.models import LedgerEntry
 from runtime.jobs.machine_metrics import BACKUP
 from runtime.models import Lease
-from tests.conftest import make_user
+from tests.conftest import create_owners_key, make_user, sign_up_owner
 from tests.servers.postgres import prepend_postgres_programs
 from tests.support.api_client import ApiClient
 from tests.support.fresh_database import execute_as_admin
@@ -37,10 +35,7 @@ def programs(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def caller(fresh_database: None) -> ApiClient:
-    owner = make_user("owner@shop.example")
-    account = open_account(user=owner, name="The Shop")
-    run_email_confirmed_hooks(user=owner)
-    return ApiClient(create_key(account=account, name="Server", actor=owner)[1])
+    return ApiClient(create_owners_key(sign_up_owner()))
 
 
 @pytest.fixture

@@ -119,10 +119,7 @@ def test_holder_whose_lease_ended_may_finish_before_another_claim() -> None:
 def test_locked_row_is_not_claimed_while_its_outcome_is_stored() -> None:
     queue(1)
     mail = claim()
-    with (
-        time_machine.travel(timezone.now() + Mail.LEASE),
-        ThreadPoolExecutor(1) as pool,
-    ):
+    with time_machine.travel(timezone.now() + Mail.LEASE), ThreadPoolExecutor(1) as pool:
         with transaction.atomic():
             assert mail.lock_if_held()
             others = pool.submit(run_concurrently, 1, claim_all)

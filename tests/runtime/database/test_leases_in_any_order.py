@@ -5,13 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 import time_machine
 from hypothesis import strategies as st
-from hypothesis.stateful import (
-    RuleBasedStateMachine,
-    initialize,
-    invariant,
-    precondition,
-    rule,
-)
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from runtime.database.leased_rows import CLOCK_TOLERANCE
 from runtime.mail.outbox import queue_mail

@@ -40,9 +40,7 @@ def test_previous_release_keeps_working_after_new_migrations(loader: MigrationLo
 
 
 @pytest.mark.django_db
-def test_tables_accept_rows_of_both_releases(
-    loader: MigrationLoader,
-) -> None:
+def test_tables_accept_rows_of_both_releases(loader: MigrationLoader) -> None:
     before = loader.project_state(RELEASED_NODES).apps
     for app in RELEASED:
         assert list(find_mismatches(before.get_app_config(app).get_models())) == []

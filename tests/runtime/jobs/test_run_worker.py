@@ -34,24 +34,15 @@ def _jobs(settings: Settings) -> None:
     settings.ON_EVERY_DAY = [f"{HERE}.record_run"]
 
 
-def test_daily_jobs_run_once_for_all_workers() -> None:
+def test_daily_jobs_run_once_a_day_for_all_workers() -> None:
     assert run_daily_if_due("one") is True
     assert run_daily_if_due("one") is False
     assert run_daily_if_due("another") is False
     assert run_count() == 1
-
-
-def test_daily_jobs_run_again_after_missed_days() -> None:
-    run_daily_if_due("one")
+    # After missed days.
     Lease.objects.update(done_for=timezone.now().date() - timedelta(days=5))
     run_daily_if_due("one")
     assert run_count() == 2
-
-
-def test_worker_skips_a_day_that_the_command_has_done() -> None:
-    call_command("run_daily")
-    assert run_daily_if_due("one") is False
-    assert run_count() == 1
 
 
 def test_lease_of_another_worker_is_respected_until_it_ends() -> None:
@@ -97,11 +88,13 @@ def test_failed_jobs_are_retried_only_after_the_back_off(settings: Settings) -> 
     assert run_count() == 2
 
 
-def test_command_can_run_repeatedly_and_lists_failed_jobs(
+def test_command_can_run_repeatedly_before_workers_and_lists_failed_jobs(
     settings: Settings,
 ) -> None:
-    call_command("run_daily")
-    call_command("run_daily")
+    for _ in range(2):
+        call_command("run_daily")
+    assert run_daily_if_due("one") is False
+    assert run_count() == 2
     settings.ON_EVERY_DAY = [f"{HERE}.fail"]
     with pytest.raises(CommandError, match=f"{HERE}.fail"):
         call_command("run_daily")

@@ -49,7 +49,6 @@ def increases() -> Iterator[Increases]:
     access_log.configure(writes_lines=False)
 
 
-@pytest.mark.django_db
 def test_record_of_a_validation_has_the_caller_and_the_verdict(
     caller: ApiClient, account: Account, key: ApiKey, records: LogCapture
 ) -> None:
@@ -73,7 +72,6 @@ def test_record_of_a_validation_has_the_caller_and_the_verdict(
     }
 
 
-@pytest.mark.django_db
 def test_record_of_a_replayed_response_and_of_a_sandbox_error(
     caller: ApiClient, records: LogCapture
 ) -> None:
@@ -85,7 +83,6 @@ def test_record_of_a_replayed_response_and_of_a_sandbox_error(
     assert (error["status"], error["code"], error["sandbox"]) == (500, "internal_error", True)
 
 
-@pytest.mark.django_db
 def test_record_of_a_page_has_the_account_and_route_but_no_query_string(
     owner: User, account: Account, records: LogCapture
 ) -> None:
@@ -156,7 +153,6 @@ def test_unknown_host_is_one_record_without_the_host(
     assert host not in records.text
 
 
-@pytest.mark.django_db
 def test_text_chosen_by_callers_is_not_a_label(caller: ApiClient, increases: Increases) -> None:
     paths = ["/v1/validate", "/v1/nothing/1", "/nothing/2", "/docs/3/", "/static/4", "/v1/me"]
     for path in paths:

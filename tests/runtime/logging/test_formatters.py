@@ -184,8 +184,7 @@ def test_uncaught_exception_is_logged_without_its_message(tmp_path: Path) -> Non
 
 @in_both_formats
 @pytest.mark.parametrize(
-    "path",
-    ["/accounts/invitations/", "/accounts/password/reset/key/", "/reference/opt-out/"],
+    "path", ["/accounts/invitations/", "/accounts/password/reset/key/", "/reference/opt-out/"]
 )
 def test_links_that_give_access_are_masked(formatter: logging.Formatter, path: str) -> None:
     text = line(formatter, f"GET {path}InNob3AuY29tIg:1w:s-_/ failed")

@@ -11,7 +11,7 @@ from django.db import transaction
 from django.utils import timezone
 from pytest_django import Settings
 
-from runtime.mail import outbox, retention
+from runtime.mail import outbox
 from runtime.mail.outbox import send_due
 from runtime.models import Mail
 from tests.servers.redis import free_port
@@ -83,16 +83,12 @@ def test_email_is_retried_after_the_mail_server_was_unreachable(
     assert send_due() == 1
 
 
-def test_refused_email_does_not_stop_the_others(mail_server: MailServer) -> None:
-    queue("refused@shop.example")
+def test_permanently_refused_email_is_not_retried_and_does_not_stop_the_others(
+    mail_server: MailServer,
+) -> None:
+    mail = queue("refused@shop.example")
     queue()
     assert send_due() == 1
-
-
-def test_permanently_refused_email_is_not_retried(mail_server: MailServer) -> None:
-    mail_server.reply = "550 no"
-    mail = queue()
-    send_due()
     mail.refresh_from_db()
     assert mail.given_up_at
 
@@ -173,22 +169,18 @@ def test_email_sent_twice_keeps_its_message_id(mail_server: MailServer) -> None:
     assert str(mail.pk) in first["Message-ID"]
 
 
-@pytest.mark.parametrize("subject", ["a\r\nBcc: b@x.example", "a\nb", "a\rb", "a\x00b", "a\u2028b"])
-def test_line_breaks_are_removed_from_headers(mail_server: MailServer, subject: str) -> None:
-    queue(subject=subject)
-    send_due()
-    (mail,) = mail_server.mails
-    assert mail["Bcc"] is None
-    assert not set("\r\n\0\u2028") & set(str(mail["Subject"]))
+def test_line_breaks_are_removed_from_headers(mail_server: MailServer) -> None:
+    for subject in ("a\r\nBcc: b@x.example", "a\nb", "a\rb", "a\x00b", "a\u2028b"):
+        queue(subject=subject)
+        send_due()
+        mail = mail_server.mails.pop()
+        assert mail["Bcc"] is None
+        assert not set("\r\n\0\u2028") & set(str(mail["Subject"]))
 
 
-@pytest.mark.parametrize(
-    "suffix", ["\r\nBcc: b@x.example", "\nRCPT TO:<b@x.example>", ", b@x.example"]
-)
-def test_email_with_an_invalid_recipient_reaches_no_one(
-    mail_server: MailServer, suffix: str
-) -> None:
-    queue(to=f"jane@shop.example{suffix}")
+def test_email_with_an_invalid_recipient_reaches_no_one(mail_server: MailServer) -> None:
+    for suffix in ("\r\nBcc: b@x.example", "\nRCPT TO:<b@x.example>", ", b@x.example"):
+        queue(to=f"jane@shop.example{suffix}")
     queue()
     send_due()
     assert [mail["To"] for mail in mail_server.mails] == ["jane@shop.example"]
@@ -200,5 +192,5 @@ def test_old_emails_are_deleted_unless_they_are_waiting() -> None:
     sent, waiting = queue(), queue()
     Mail.objects.update(created_at=created_at)
     sent.mark_sent()
-    retention.delete_old_mails()
+    outbox.delete_old_mails()
     assert list(Mail.objects.all()) == [waiting]

@@ -15,7 +15,7 @@ from django.utils import timezone
 from accounts import emails, team
 from accounts.models import Account, Invitation, User
 from accounts.roles import Role
-from runtime.mail import retention
+from runtime.mail import recipient_limits
 from runtime.models import Mail, RecipientLimit
 from tests.conftest import PASSWORD, make_user
 from tests.support.fresh_database import run_concurrently
@@ -62,7 +62,6 @@ def test_a_mailbox_gets_three_sign_up_codes_per_hour() -> None:
     assert len(set(pages)) == 1
 
 
-@pytest.mark.django_db
 def test_all_kinds_of_email_share_the_limit(account: Account, owner: User, stranger: User) -> None:
     victim = make_user(VICTIM)
     sign_up()
@@ -76,7 +75,6 @@ def test_all_kinds_of_email_share_the_limit(account: Account, owner: User, stran
     assert Mail.objects.filter(to=victim.email).count() == 3
 
 
-@pytest.mark.django_db
 @pytest.mark.parametrize(
     "spellings",
     [
@@ -103,7 +101,6 @@ def test_spellings_of_an_address_count_as_one_mailbox(
     assert Mail.objects.count() == 3
 
 
-@pytest.mark.django_db
 def test_a_mailbox_gets_ten_emails_per_day(account: Account, owner: User) -> None:
     start = timezone.now()
     for hour in range(24):
@@ -115,7 +112,6 @@ def test_a_mailbox_gets_ten_emails_per_day(account: Account, owner: User) -> Non
     assert Mail.objects.count() == 11
 
 
-@pytest.mark.django_db
 def test_mailboxes_have_separate_limits(account: Account, owner: User) -> None:
     for _ in range(4):
         invite(account, owner)
@@ -123,7 +119,6 @@ def test_mailboxes_have_separate_limits(account: Account, owner: User) -> None:
     assert Mail.objects.filter(to="another@shop.example").count() == 1
 
 
-@pytest.mark.django_db
 def test_emails_that_strangers_cannot_trigger_are_not_limited_or_counted(
     account: Account, owner: User, stranger: User
 ) -> None:
@@ -166,7 +161,6 @@ def test_each_kind_of_email_is_classified_as_limited_or_not() -> None:
     assert limited == LIMITED | {"login_code", "unknown_account"}
 
 
-@pytest.mark.django_db
 def test_a_dropped_email_is_counted_and_logged_without_its_address(
     account: Account, owner: User, records: LogCapture
 ) -> None:
@@ -178,7 +172,6 @@ def test_a_dropped_email_is_counted_and_logged_without_its_address(
     assert VICTIM not in records.text
 
 
-@pytest.mark.django_db
 def test_an_invitation_whose_new_link_was_dropped_keeps_the_earlier_one(
     account: Account, owner: User
 ) -> None:
@@ -188,20 +181,18 @@ def test_an_invitation_whose_new_link_was_dropped_keeps_the_earlier_one(
     assert statuses == [404, 404, 200]
 
 
-@pytest.mark.django_db
 def test_recipient_counts_contain_no_address_and_last_a_day(account: Account, owner: User) -> None:
     invite(account, owner)
     limit = RecipientLimit.objects.get()
     assert re.fullmatch(r"[0-9a-f]{64}", limit.recipient)
     assert "victim" not in str(vars(limit))
-    retention.delete_old_recipient_limits()
+    recipient_limits.delete_old_recipient_limits()
     assert RecipientLimit.objects.count() == 1
     with time_machine.travel(timezone.now() + timedelta(days=1, minutes=1)):
-        retention.delete_old_recipient_limits()
+        recipient_limits.delete_old_recipient_limits()
     assert not RecipientLimit.objects.exists()
 
 
-@pytest.mark.django_db
 def test_counts_written_before_the_clock_was_set_back_are_ignored(
     account: Account, owner: User
 ) -> None:

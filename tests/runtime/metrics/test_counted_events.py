@@ -122,7 +122,7 @@ def failing_job() -> NoReturn:
 
 
 def test_daily_jobs_record_their_runs_and_failures(settings: Settings) -> None:
-    good = "runtime.mail.retention.delete_old_mails"
+    good = "runtime.mail.outbox.delete_old_mails"
     settings.ON_EVERY_DAY = [f"{__name__}.failing_job", good]
     increases = Increases()
     with pytest.raises(daily.DailyJobsFailed):

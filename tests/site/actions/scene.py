@@ -15,9 +15,10 @@ from accounts.models import Account, AuditEntry, User
 from apikeys.models import ApiKey
 from apikeys.services import create_key
 from credits.models import Order, Pack
-from tests.conftest import make_user, signed_in_by_form
+from tests.conftest import make_user, signed_in
 from tests.credits.customers import place_order
 from tests.servers.stripe import FakeStripe
+from tests.support.pages import record_authentication
 from tests.support.staff_forms import post_confirmed
 
 TOKEN = "a" * 32
@@ -33,7 +34,7 @@ class Scene:
 
     @cached_property
     def browser(self) -> Client:
-        return signed_in_by_form(self.owner)
+        return _just_signed_in(self.owner)
 
     @cached_property
     def staff(self) -> User:
@@ -41,7 +42,7 @@ class Scene:
 
     @cached_property
     def staff_browser(self) -> Client:
-        return signed_in_by_form(self.staff)
+        return _just_signed_in(self.staff)
 
     @cached_property
     def key(self) -> ApiKey:
@@ -77,6 +78,12 @@ class Scene:
         return list(
             AuditEntry.objects.filter(pk__gt=self.last_entry_id, action=action).order_by("pk")
         )
+
+
+def _just_signed_in(user: User) -> Client:
+    client = signed_in(user)
+    record_authentication(client, user, method="password", email=user.email)
+    return client
 
 
 @dataclass(frozen=True)

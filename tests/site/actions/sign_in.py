@@ -215,7 +215,6 @@ UNAUDITED_PAGES = {
     "google_login": "leads to the provider; what follows there is audited",
     "github_login": "leads to the provider; what follows there is audited",
     "mfa_reauthenticate_webauthn": "only reauthenticates; the action that follows is audited",
-    "mfa_index": "redirects to our Security page",
     "accounts:suggest-correction": "corrects an address that is being typed, and stores nothing",
     "account_confirm_login_code": "sign-in by emailed code is off: redirects to sign-in",
 }

@@ -2,11 +2,7 @@
 
 from dataclasses import replace
 
-import pytest
-
 from tools.domain_data.counting import NameList, count_votes, elect, elect_verified, find_unseconded
-
-pytestmark = pytest.mark.anywhere
 
 # So many names of its own that no other list in these tests copies a list.
 FILLING = 1000

@@ -12,8 +12,6 @@ from engine.domain_data import read_data_file
 from tools.domain_data.archives import SOURCES, Source, read_archive
 from tools.domain_data.vote import main
 
-pytestmark = pytest.mark.anywhere
-
 WIDELY_LISTED = ("burner.com", "gmail.com", "co.uk", "NOT A DOMAIN", "mooo.com", "gmial.com")
 
 

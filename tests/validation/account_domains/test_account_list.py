@@ -64,39 +64,34 @@ def test_everything_else_in_the_result_stays_the_same(caller: ApiClient) -> None
     }
 
 
-@pytest.mark.parametrize(
-    ("email", "found"),
-    [
-        ("jane@shop.com", "denied"),
-        ("jane@SHOP.COM", "denied"),
-        ("jane@eu.mail.shop.com", "denied"),
-        ("jane@workshop.com", None),
-        ("jane@shop.com.example", None),
-        ("jane@bücher.example", "denied"),
-        ("jane@xn--bcher-kva.example", "denied"),
-    ],
-)
-def test_entry_covers_its_subdomains_in_any_spelling(
-    caller: ApiClient, email: str, found: str | None
-) -> None:
+def test_entry_covers_its_subdomains_in_any_spelling(caller: ApiClient) -> None:
     put(caller, denied=("shop.com", "bücher.example"))
-    assert caller.validate(email).json()["account_list"] == found
+    for domain, found in {
+        "shop.com": "denied",
+        "SHOP.COM": "denied",
+        "eu.mail.shop.com": "denied",
+        "workshop.com": None,
+        "shop.com.example": None,
+        "bücher.example": "denied",
+        "xn--bcher-kva.example": "denied",
+    }.items():
+        assert caller.validate(f"jane@{domain}").json()["account_list"] == found, domain
 
 
-@pytest.mark.parametrize(
-    ("allowed", "denied"),
-    [("shop.com", "shop.com"), ("shop.com", "mail.shop.com"), ("eu.mail.shop.com", "shop.com")],
-)
-def test_denied_wins_over_allowed(caller: ApiClient, allowed: str, denied: str) -> None:
-    put(caller, allowed=(allowed,), denied=(denied,))
-    assert caller.validate("jane@eu.mail.shop.com").json()["account_list"] == "denied"
+def test_denied_wins_over_allowed(caller: ApiClient) -> None:
+    for allowed, denied in (
+        *(("shop.com", "shop.com"), ("shop.com", "mail.shop.com")),
+        ("eu.mail.shop.com", "shop.com"),
+    ):
+        put(caller, allowed=(allowed,), denied=(denied,))
+        assert caller.validate("jane@eu.mail.shop.com").json()["account_list"] == "denied"
 
 
-@pytest.mark.parametrize("word", ["deliverable", "disposable", "any-other-word"])
-def test_sandbox_ignores_the_lists(caller: ApiClient, word: str) -> None:
-    before = decided(caller.validate(f"{word}@sandbox.test").json())
+def test_sandbox_ignores_the_lists(caller: ApiClient) -> None:
+    emails = [f"{word}@sandbox.test" for word in ("deliverable", "disposable", "any-other-word")]
+    before = [decided(caller.validate(email).json()) for email in emails]
     put(caller, denied=("sandbox.test",))
-    assert decided(caller.validate(f"{word}@sandbox.test").json()) == before
+    assert [decided(caller.validate(email).json()) for email in emails] == before
 
 
 def test_each_change_applies_to_the_next_call(caller: ApiClient) -> None:

@@ -61,12 +61,10 @@ def test_errors_name_the_lines_and_keep_the_text(browser: Client, account: Accou
     assert (len(errors), errors[-1]) == (21, "Only the first 20 problems are shown.")
 
 
-@pytest.mark.parametrize("number_allowed", [0, 1, MAX_ENTRIES + 1])
-def test_too_many_domains_are_refused(browser: Client, number_allowed: int) -> None:
+def test_too_many_domains_are_refused(browser: Client) -> None:
     domains = [f"shop{number}.example" for number in range(MAX_ENTRIES + 1)]
-    split = "\n".join(domains[:number_allowed]), "\n".join(domains[number_allowed:])
-    error = "Both lists together can have 10,000 domains. Remove some."
-    assert error in text_of(save(browser, *split))
+    response = save(browser, domains[0], "\n".join(domains[1:]))
+    assert "Both lists together can have 10,000 domains. Remove some." in text_of(response)
 
 
 def test_change_by_someone_else_is_replaced_only_after_an_error(
@@ -108,6 +106,8 @@ def test_roles_that_manage_keys_edit_and_the_others_read(account: Account, role:
     page = browser.get(PAGE)
     widget = page.context["form"].fields["denied"].widget
     assert (page.status_code, widget.attrs["readonly"]) == (200, not may_edit)
+    marked = re.findall(r'<a\s+href="([^"]+)"\s+aria-current="page"', page.content.decode())
+    assert {*marked} == {PAGE}
     assert ("Save domains" in text_of(page)) is may_edit
     assert ("ask an owner, admin, or developer" in text_of(page)) is not may_edit
     response = browser.post(SAVE, {"denied": "spam.example", "etag": '"0"'})

@@ -129,9 +129,8 @@ def test_hundred_long_addresses_fit_into_the_body(caller: ApiClient, account: Ac
     assert len(response.json()["results"]) == 100
 
 
-def test_body_of_a_single_call_stays_limited_to_8_kilobytes(caller: ApiClient) -> None:
-    response = caller.send(json.dumps({"email": "a" * 9_000}).encode())
-    assert (response.status_code, error_code(response)) == (413, "request_too_large")
+@pytest.mark.anywhere
+def test_larger_body_is_refused(caller: ApiClient) -> None:
     response = caller.call("POST", "/v1/validate/batch", b" " * (400 * 1024 + 1))
     assert error_code(response) == "request_too_large"
     assert "400 KB" in response.json()["error"]["message"]
@@ -184,13 +183,15 @@ def test_repeated_batch_gets_the_first_response_byte_for_byte(
     batch_id = first.json()["id"]
     replayed = LogEntry.objects.filter(batch_id=batch_id, replayed=True)
     assert replayed.count() == 4
+    set_balance(account, 0)
+    assert caller.validate_batch(emails, Idempotency_Key="import-1").content == first.content
 
 
-@pytest.mark.parametrize("emails", [WRONG[:2], list(reversed(WRONG)), [*WRONG, WRONG[0]]])
-def test_same_key_with_other_addresses_is_422(caller: ApiClient, emails: list[str]) -> None:
+def test_same_key_with_other_addresses_is_422(caller: ApiClient) -> None:
     caller.validate_batch(WRONG, Idempotency_Key="import-1")
-    response = caller.validate_batch(emails, Idempotency_Key="import-1")
-    assert (response.status_code, error_code(response)) == (422, "idempotency_key_reused")
+    for emails in (WRONG[:2], WRONG[::-1], [*WRONG, WRONG[0]]):
+        response = caller.validate_batch(emails, Idempotency_Key="import-1")
+        assert (response.status_code, error_code(response)) == (422, "idempotency_key_reused")
 
 
 def test_key_of_a_batch_does_not_match_a_single_call(caller: ApiClient) -> None:
@@ -205,12 +206,6 @@ def test_key_of_a_batch_does_not_match_a_single_call(caller: ApiClient) -> None:
     )
 
 
-def test_replay_works_at_balance_0(caller: ApiClient, account: Account) -> None:
-    first = caller.validate_batch(WRONG, Idempotency_Key="import-1")
-    set_balance(account, 0)
-    assert caller.validate_batch(WRONG, Idempotency_Key="import-1").content == first.content
-
-
 def test_erasing_an_address_deletes_its_rows_and_the_batch_to_replay(
     caller: ApiClient, account: Account
 ) -> None:
@@ -219,10 +214,7 @@ def test_erasing_an_address_deletes_its_rows_and_the_batch_to_replay(
     counted = count_rows(email="JANE@localhost", account=account)
     assert (counted.requests, counted.replays) == (1, 1)
     erase_address(
-        email="Jane@localhost",
-        account=account,
-        actor=account.memberships.get().user,
-        ip=None,
+        email="Jane@localhost", account=account, actor=account.memberships.get().user, ip=None
     )
     assert LogEntry.objects.filter(account=account).count() == 2
     assert Replay.objects.count() == 1

@@ -75,7 +75,7 @@ def test_domains_of_one_kind_have_their_own_names_and_mail_hosts(
         "second-shop.com",
     ] * 3
     assert [result["mx"]["records"][0]["host"] for result in results] == [
-        *("mx.first-shop.com", "mail.hosting.com"),
+        *("mx.first-shop.com", "mail.hosting.com")
     ] * 3
     logged = LogEntry.objects.order_by("at").values_list("domain", flat=True)
     assert list(logged) == ["first-shop.com", "second-shop.com"] * 3

@@ -133,70 +133,71 @@ def test_facts_found_while_data_are_replaced_are_not_current() -> None:
     assert info.versions is not DOMAIN_DATA.versions
 
 
-def test_older_release_is_refused(tmp_path: Path) -> None:
-    update(make_release(tmp_path, days=3))
-    with pytest.raises(CommandError, match="isn't newer than the stored data"):
-        update(make_release(tmp_path, days=2))
-    assert StoredDataRelease.objects.get().created_at > datetime.now(UTC) + timedelta(days=2)
+@pytest.mark.anywhere
+class TestRefusals:
+    def test_older_release_is_refused(self, tmp_path: Path) -> None:
+        update(make_release(tmp_path, days=3))
+        with pytest.raises(CommandError, match="isn't newer than the stored data"):
+            update(make_release(tmp_path, days=2))
+        assert StoredDataRelease.objects.get().created_at > datetime.now(UTC) + timedelta(days=2)
 
+    def test_release_that_is_older_than_the_product_is_refused_and_ignored(
+        self, tmp_path: Path
+    ) -> None:
+        with pytest.raises(CommandError, match="is older than the product's data"):
+            update(make_release(tmp_path, days=-1000))
+        archive = make_release(tmp_path, days=-1000).read_bytes()
+        created_at = datetime.now(UTC) - timedelta(days=1000)
+        StoredDataRelease.objects.create(created_at=created_at, archive=archive)
+        DomainDataLoader().load_if_newer()
+        assert not DOMAIN_DATA.is_disposable(NEW_BURNER)
 
-def test_release_that_is_older_than_the_product_is_refused_and_ignored(tmp_path: Path) -> None:
-    with pytest.raises(CommandError, match="is older than the product's data"):
-        update(make_release(tmp_path, days=-1000))
-    archive = make_release(tmp_path, days=-1000).read_bytes()
-    created_at = datetime.now(UTC) - timedelta(days=1000)
-    StoredDataRelease.objects.create(created_at=created_at, archive=archive)
-    DomainDataLoader().load_if_newer()
-    assert not DOMAIN_DATA.is_disposable(NEW_BURNER)
+    def test_new_release_of_old_data_is_refused(self, tmp_path: Path) -> None:
+        old = {
+            name: re.sub(r"# date: .*", "# date: 2020-01-01", read(name))
+            for name in ("disposable", "disposable_voted")
+        }
+        with pytest.raises(CommandError, match="Its data of 2020-01-01 are older"):
+            update(make_release(tmp_path, old))
 
+    def test_release_of_the_future_is_refused(self, tmp_path: Path) -> None:
+        with pytest.raises(CommandError, match="would keep later ones out"):
+            update(make_release(tmp_path, days=30))
 
-def test_new_release_of_old_data_is_refused(tmp_path: Path) -> None:
-    old = {
-        name: re.sub(r"# date: .*", "# date: 2020-01-01", read(name))
-        for name in ("disposable", "disposable_voted")
-    }
-    with pytest.raises(CommandError, match="Its data of 2020-01-01 are older"):
-        update(make_release(tmp_path, old))
+    def test_release_of_another_publisher_is_refused(
+        self, tmp_path: Path, settings: Settings
+    ) -> None:
+        path = make_release(tmp_path, key=Ed25519PrivateKey.generate())
+        with pytest.raises(CommandError, match="isn't signed with the key"):
+            update(path)
+        path = make_release(tmp_path)
+        path.write_bytes(path.read_bytes()[:-1])
+        with pytest.raises(CommandError, match="isn't signed with the key"):
+            update(path)
+        settings.DOMAIN_DATA_KEY = ""
+        with pytest.raises(CommandError, match="Set DOMAIN_DATA_KEY"):
+            update(make_release(tmp_path))
 
-
-def test_release_of_the_future_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(CommandError, match="would keep later ones out"):
-        update(make_release(tmp_path, days=30))
-
-
-def test_release_of_another_publisher_is_refused(tmp_path: Path, settings: Settings) -> None:
-    path = make_release(tmp_path, key=Ed25519PrivateKey.generate())
-    with pytest.raises(CommandError, match="isn't signed with the key"):
-        update(path)
-    path = make_release(tmp_path)
-    path.write_bytes(path.read_bytes()[:-1])
-    with pytest.raises(CommandError, match="isn't signed with the key"):
-        update(path)
-    settings.DOMAIN_DATA_KEY = ""
-    with pytest.raises(CommandError, match="Set DOMAIN_DATA_KEY"):
-        update(make_release(tmp_path))
-
-
-@pytest.mark.parametrize(
-    ("name", "entries", "error"),
-    [
-        ("disposable", "", "has 0 entries"),
-        ("disposable_voted", "gmail.com", "It lists gmail.com as disposable"),
-        ("disposable_voted", "activist.com", "It lists activist.com as disposable"),
-        ("known_typos", "one-word", "Its data can't be read: ValueError"),
-        ("disposable_patterns", "(", "Its data can't be read: error"),
-        ("surprise", "x.com", "for another version of the product: surprise"),
-    ],
-)
-def test_implausible_release_is_refused(
-    tmp_path: Path, name: str, entries: str, error: str
-) -> None:
-    text = "# source: x\n# version: 1\n# date: 2026-12-01\n# license: MIT\n"
-    if name in DATA_FILES and entries:
-        text = read(name)
-    with pytest.raises(CommandError, match=error):
-        update(make_release(tmp_path, {name: f"{text}{entries}\n"}))
-    assert not StoredDataRelease.objects.exists()
+    @pytest.mark.parametrize(
+        ("name", "entries", "error"),
+        [
+            ("disposable", "", "has 0 entries"),
+            ("disposable_voted", "gmail.com", "It lists gmail.com as disposable"),
+            ("disposable_voted", "activist.com", "It lists activist.com as disposable"),
+            ("known_typos", "one-word", "Its data can't be read: ValueError"),
+            ("disposable_patterns", "(", "Its data can't be read: error"),
+            ("surprise", "x.com", "for another version of the product: surprise"),
+        ],
+    )
+    def test_implausible_release_is_refused(
+        self, tmp_path: Path, name: str, entries: str, error: str
+    ) -> None:
+        text = "# source: x\n# version: 1\n# date: 2026-12-01\n# license: MIT\n"
+        if name in DATA_FILES and entries:
+            text = read(name)
+        with pytest.raises(CommandError, match=error):
+            update(make_release(tmp_path, {name: f"{text}{entries}\n"}))
+        assert not StoredDataRelease.objects.exists()
 
 
 def test_daily_job_downloads_a_release(tmp_path: Path, settings: Settings) -> None:

@@ -83,37 +83,29 @@ def test_several_domains_can_be_deleted_together(browser: Client) -> None:
     assert AuditEntry.objects.filter(action="domain.unlisted").count() == 2
 
 
-@pytest.mark.parametrize(
-    ("typed", "stored"),
-    [
-        ("Burner.COM", "burner.com"),
-        (" burner.com. ", "burner.com"),
-        ("jane@burner.com", "burner.com"),
-        ("bücher.de", "xn--bcher-kva.de"),
-    ],
-)
-def test_domain_is_stored_in_the_form_that_the_engine_compares(
-    browser: Client, typed: str, stored: str
-) -> None:
-    assert add(browser, typed) == ""
-    assert ListedDomain.objects.get().domain == stored
+@pytest.mark.anywhere
+def test_domain_is_stored_in_the_form_that_the_engine_compares(browser: Client) -> None:
+    for typed, stored in {
+        "Burner.COM": "burner.com",
+        " burner.net. ": "burner.net",
+        "jane@burner.org": "burner.org",
+        "bücher.de": "xn--bcher-kva.de",
+    }.items():
+        assert add(browser, typed) == ""
+        assert ListedDomain.objects.latest("pk").domain == stored
 
 
-@pytest.mark.parametrize(
-    ("typed", "error"),
-    [
-        ("com", "public suffix"),
-        ("co.uk", "public suffix"),
-        ("not a domain", "Enter a valid domain"),
-        ("a..b", "Enter a valid domain"),
-        ("gmail.com", "well-known provider"),
-        ("proton.me", "well-known provider"),
-    ],
-)
-def test_public_suffixes_and_large_providers_are_refused(
-    browser: Client, typed: str, error: str
-) -> None:
-    assert error in add(browser, typed)
+@pytest.mark.anywhere
+def test_public_suffixes_and_large_providers_are_refused(browser: Client) -> None:
+    for typed, error in {
+        "com": "public suffix",
+        "co.uk": "public suffix",
+        "not a domain": "Enter a valid domain",
+        "a..b": "Enter a valid domain",
+        "gmail.com": "well-known provider",
+        "proton.me": "well-known provider",
+    }.items():
+        assert error in add(browser, typed), typed
     assert not ListedDomain.objects.exists()
 
 

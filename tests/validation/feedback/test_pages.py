@@ -94,7 +94,7 @@ def test_sandbox_results_take_no_feedback(account: Account, owner: User) -> None
     assert not Feedback.objects.exists()
 
 
-def test_playground_links_to_the_form(account: Account, owner: User) -> None:
+def test_playground_links_to_the_form(owner: User) -> None:
     response = browser_for(owner).post(reverse("validation:try-address"), {"email": NO_ADDRESS})
     entry = LogEntry.objects.get()
     assert form_url(entry.result_id) in response.content.decode()

@@ -15,7 +15,7 @@ from tests.validation.feedback.factory import make_feedback, make_result
 from validation.feedback.services import answer_feedback
 from validation.models import Feedback, FeedbackText, LogEntry, StoredResult
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 
 QUEUE = "/admin/validation/feedback/"
 
@@ -45,7 +45,7 @@ def test_queue_is_filtered_by_reason(browser: Client, account: Account) -> None:
 
 
 def test_answer_is_stored_audited_and_emailed_to_the_sender(
-    browser: Client, account: Account, owner: User, staff: User
+    browser: Client, account: Account, staff: User
 ) -> None:
     member = make_member(account, Role.DEVELOPER)
     feedback = make_feedback(account, user=member)

@@ -3,10 +3,7 @@
 from django.utils import timezone
 
 from validation.models import LogEntry
-from validation.presenters.first_steps import (
-    arrival_notice,
-    first_request,
-)
+from validation.presenters.first_steps import arrival_notice, first_request
 from validation.reports.overview import Arrival
 from validation.templatetags.results import first_request as colored_first_request
 

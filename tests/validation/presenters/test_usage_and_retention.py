@@ -4,10 +4,7 @@ from zoneinfo import ZoneInfo
 
 from accounts.models import Account
 from validation.erasure import ErasureCount
-from validation.presenters.retention import (
-    describe_stored_results,
-    erasure_summary,
-)
+from validation.presenters.retention import describe_stored_results, erasure_summary
 from validation.presenters.usage import interval_heading
 from validation.reports.date_ranges import Unit
 

@@ -1,5 +1,6 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
+from unittest.mock import patch
 
 import pytest
 from pytest_django import Settings
@@ -65,11 +66,13 @@ def pending_from_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
 def run_queue() -> None:
     """Ask about everything that is due, and store the answers. Pauses are skipped."""
     queue = ProbeQueue()
-    while Probe.objects.due().exists() or Probe.objects.in_vain().exists() or queue.turns:
-        MailHostPace.objects.update(rate=1000)
-        if not queue.step(is_stopping=False):
-            queue.wait(0.05)
-        MailHostPace.objects.wake_due()
-        is_idle = not (queue.turns or MailHostPace.objects.due().exists())
-        if is_idle and not Probe.objects.in_vain().exists():
-            break
+    # An answer resets the rate, after which a turn would wait a second for its next conversation.
+    with patch.object(MailHostPace, "START_RATE", 1_000.0):
+        while Probe.objects.due().exists() or Probe.objects.in_vain().exists() or queue.turns:
+            MailHostPace.objects.update(rate=1_000)
+            if not queue.step(is_stopping=False):
+                queue.wait(0.05)
+            MailHostPace.objects.wake_due()
+            is_idle = not (queue.turns or MailHostPace.objects.due().exists())
+            if is_idle and not Probe.objects.in_vain().exists():
+                break

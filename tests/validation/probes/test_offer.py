@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.test import Client
 
 from tests.servers.programs import run_program
 
@@ -18,14 +19,21 @@ print(json.dumps(Client(SERVER_NAME="127.0.0.1").get("/docs/openapi.json").json(
 ON = {"PROBE_MAILBOX_CHECKS": "on", "PROBE_DOMAIN": "probe.example"}
 
 
+def read_where_checks_are_on(folder: Path) -> Any:
+    environment = {"DATA_DIR": str(folder), "DJANGO_SETTINGS_MODULE": "config.settings", **ON}
+    output = run_program("-c", PRINT_DOCUMENT, **environment)
+    assert output.returncode == 0, output.stderr
+    return json.loads(output.stdout)
+
+
+@pytest.mark.anywhere
+@pytest.mark.django_db
 @pytest.mark.parametrize("is_on", [True, False])
 def test_description_offers_mailbox_checks_only_where_they_are_on(
-    tmp_path: Path, is_on: bool
+    client: Client, tmp_path: Path, is_on: bool
 ) -> None:
-    environment = {"DATA_DIR": str(tmp_path), "DJANGO_SETTINGS_MODULE": "config.settings"}
-    output = run_program("-c", PRINT_DOCUMENT, **environment, **(ON if is_on else {}))
-    assert output.returncode == 0, output.stderr
-    document: Any = json.loads(output.stdout)
+    here = client.get("/docs/openapi.json").json()
+    document = read_where_checks_are_on(tmp_path) if is_on else here
     operation = document["paths"]["/v1/validate"]["post"]
     content = operation["requestBody"]["content"]["application/json"]["schema"]
     fields = document["components"]["schemas"][content["$ref"].rpartition("/")[2]]["properties"]

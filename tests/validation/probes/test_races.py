@@ -28,25 +28,20 @@ from tests.support.waiting import wait_until
 from tests.validation.probes.conftest import MailServers, run_queue
 from tests.validation.probes.test_api import balance
 from validation.charging import lost_charges
-from validation.models import (
-    LogEntry,
-    LostCharge,
-    MailboxCheckDay,
-    Probe,
-    Replay,
-    StoredResult,
-)
+from validation.models import LogEntry, LostCharge, MailboxCheckDay, Probe, Replay, StoredResult
 from validation.probes import waiting
 from validation.probes.asking import converse, prepare
 from validation.probes.settlement import finish
 
-pytestmark = pytest.mark.usefixtures("fresh_database")
+pytestmark = pytest.mark.usefixtures("fresh_database", "mail")
 EMAIL, CALLERS = "jane@shop.com", 6
 
 
 @pytest.fixture
 def shop(fresh_database: None) -> Account:
-    return open_account(user=make_user("buyer@shop.example"), name="The Shop")
+    account = open_account(user=make_user("buyer@shop.example"), name="The Shop")
+    grant(account=account, amount=100, reason="Checks", actor=None)
+    return account
 
 
 @pytest.fixture
@@ -73,10 +68,11 @@ def answer_while(calls: int, call: Callable[[int], Any], probes: int) -> list[An
     return responses
 
 
+@pytest.mark.usefixtures("pending_from_the_start")
 def test_concurrent_calls_with_one_key_start_one_check_that_the_balance_covers(
-    shop: Account, secret: str, mail: MailServers
+    shop: Account, secret: str
 ) -> None:
-    grant(account=shop, amount=2, reason="One check", actor=None)
+    deduct(account=shop, amount=98, reason="All but one check", actor=None)
     responses = run_concurrently(CALLERS, lambda _: check(secret, key="k"))
     assert {response.status_code for response in responses} == {200}
     assert len({response.json()["id"] for response in responses}) == 1
@@ -91,10 +87,7 @@ def test_concurrent_calls_with_one_key_start_one_check_that_the_balance_covers(
     assert not list(find_discrepancies())
 
 
-def test_waiting_calls_return_the_final_result(
-    shop: Account, secret: str, mail: MailServers
-) -> None:
-    grant(account=shop, amount=100, reason="Checks", actor=None)
+def test_waiting_calls_return_the_final_result(shop: Account, secret: str) -> None:
     emails = ["jane@shop.com", "unknown@shop.com", "jane@grey.com", "jane@catchall.com"]
     responses = answer_while(
         len(emails), lambda number: check(secret, emails[number], timeout_s=30), len(emails)
@@ -124,36 +117,35 @@ def test_waiting_calls_return_the_final_result(
 
 
 def test_final_response_of_a_waiting_call_is_replayed_byte_for_byte(
-    shop: Account, secret: str, mail: MailServers
+    shop: Account, secret: str
 ) -> None:
-    grant(account=shop, amount=2, reason="One check", actor=None)
     (first,) = answer_while(1, lambda _: check(secret, key="k", timeout_s=30), 1)
-    assert first.json()["credits"] == {"charged": 2, "held": 0, "remaining": 0}
+    assert first.json()["credits"] == {"charged": 2, "held": 0, "remaining": 98}
     grant(account=shop, amount=50, reason="More", actor=None)
     again = check(secret, key="k")
     assert again.content == first.content
     assert again.headers["X-Credits-Cost"] == "0"
 
 
-def test_check_that_several_processes_finish_is_charged_once(
-    shop: Account, secret: str, mail: MailServers
-) -> None:
-    grant(account=shop, amount=10, reason="Checks", actor=None)
+@pytest.mark.usefixtures("pending_from_the_start")
+def test_check_that_several_processes_finish_is_charged_once(shop: Account, secret: str) -> None:
     check(secret)
     probe = Probe.objects.get()
     finding = converse(prepare(probe)).finding
     outcomes = run_concurrently(CALLERS, lambda _: finish(probe=probe, finding=finding))
     assert Counter(outcomes) == {True: 1, False: CALLERS - 1}
-    assert balance(shop) == (8, 0)
+    assert balance(shop) == (98, 0)
     assert Event.objects.filter(type="check.completed").count() == 1
     (hour,) = UseHour.objects.all()
     assert (hour.credits, hour.verdict) == (2, "deliverable")
     assert not list(find_discrepancies())
 
 
+@pytest.mark.usefixtures("pending_from_the_start")
 def test_deduction_during_the_end_of_a_check_leaves_the_books_in_agreement(
-    shop: Account, secret: str, mail: MailServers
+    shop: Account, secret: str
 ) -> None:
+    deduct(account=shop, amount=100, reason="Correction", actor=None)
     for amount in (1, 2, 3):
         wallet = Wallet.objects.get(account=shop)
         missing = 2 + wallet.debt - wallet.balance
@@ -175,9 +167,8 @@ def test_deduction_during_the_end_of_a_check_leaves_the_books_in_agreement(
 
 
 def test_account_that_stores_nothing_gets_a_final_result_whatever_comes_first(
-    shop: Account, secret: str, mail: MailServers
+    shop: Account, secret: str
 ) -> None:
-    grant(account=shop, amount=100, reason="Checks", actor=None)
     Account.objects.update(log_days=0)
     responses = answer_while(
         CALLERS, lambda number: check(secret, f"name{number}@catchall.com"), CALLERS
@@ -202,7 +193,6 @@ def test_account_that_stores_nothing_gets_a_final_result_whatever_comes_first(
 def test_check_of_a_caller_that_stores_nothing_ends_even_if_its_process_dies(
     shop: Account, secret: str, mail: MailServers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    grant(account=shop, amount=100, reason="Checks", actor=None)
     Account.objects.update(log_days=0)
 
     def die(execute: Any, statement: str, *arguments: Any) -> Any:
@@ -224,9 +214,8 @@ def test_check_of_a_caller_that_stores_nothing_ends_even_if_its_process_dies(
 
 
 def test_call_that_loses_the_database_while_it_waits_returns_the_pending_result(
-    shop: Account, secret: str, mail: MailServers
+    shop: Account, secret: str
 ) -> None:
-    grant(account=shop, amount=100, reason="Checks", actor=None)
 
     def fail(execute: Any, statement: str, *arguments: Any) -> Any:
         if '"next_attempt_at" <' in statement:
@@ -247,9 +236,8 @@ def test_call_that_loses_the_database_while_it_waits_returns_the_pending_result(
 
 @pytest.mark.parametrize("key", ["", "k"])
 def test_check_whose_commit_was_lost_costs_nothing_unless_its_key_finds_it(
-    shop: Account, secret: str, mail: MailServers, key: str
+    shop: Account, secret: str, key: str
 ) -> None:
-    grant(account=shop, amount=100, reason="Checks", actor=None)
     lost_charges.buffer.discard()
 
     def lose_commit() -> None:
@@ -275,10 +263,10 @@ def test_check_whose_commit_was_lost_costs_nothing_unless_its_key_finds_it(
     assert not list(find_discrepancies())
 
 
+@pytest.mark.usefixtures("pending_from_the_start")
 def test_end_of_a_check_that_fails_at_any_statement_charges_nothing(
-    shop: Account, secret: str, mail: MailServers
+    shop: Account, secret: str
 ) -> None:
-    grant(account=shop, amount=100, reason="Checks", actor=None)
     pending = check(secret, key="k")
     probe = Probe.objects.get()
     finding = converse(prepare(probe)).finding
@@ -308,10 +296,10 @@ def test_end_of_a_check_that_fails_at_any_statement_charges_nothing(
     assert not list(find_discrepancies())
 
 
+@pytest.mark.usefixtures("pending_from_the_start")
 def test_start_of_a_check_that_fails_at_any_statement_holds_nothing(
-    shop: Account, secret: str, mail: MailServers
+    shop: Account, secret: str
 ) -> None:
-    grant(account=shop, amount=100, reason="Checks", actor=None)
     get_engine().check(EMAIL)
     tables = ('"credits_hold"', "validation_logentry", "validation_storedresult")
     for table in (*tables, '"validation_probe"', '"validation_replay"'):
@@ -330,9 +318,8 @@ def test_start_of_a_check_that_fails_at_any_statement_holds_nothing(
 
 
 def test_free_accounts_have_twenty_checks_a_day_whatever_is_sent_concurrently(
-    shop: Account, secret: str, mail: MailServers
+    shop: Account, secret: str
 ) -> None:
-    grant(account=shop, amount=100, reason="Checks", actor=None)
     MailboxCheckDay.objects.create(account=shop, day=timezone.now().date(), number=18)
     responses = run_concurrently(CALLERS, lambda _: check(secret, "no address"))
     assert Counter(response.status_code for response in responses) == {200: 2, 402: CALLERS - 2}
@@ -341,13 +328,8 @@ def test_free_accounts_have_twenty_checks_a_day_whatever_is_sent_concurrently(
 
 @pytest.mark.parametrize("limit", ["MAX_WAITING", "MAX_WAITING_PER_ACCOUNT"])
 def test_result_is_pending_from_the_start_beyond_the_limit_of_waiting_calls(
-    shop: Account,
-    secret: str,
-    mail: MailServers,
-    monkeypatch: pytest.MonkeyPatch,
-    limit: str,
+    shop: Account, secret: str, monkeypatch: pytest.MonkeyPatch, limit: str
 ) -> None:
-    grant(account=shop, amount=100, reason="Checks", actor=None)
     monkeypatch.setattr(waiting, limit, 1)
     responses: list[Any] = []
     call = threading.Thread(

@@ -20,7 +20,7 @@ from tests.conftest import signed_in
 from tests.credits.customers import pay, place_order
 from tests.support.api_client import ApiClient, error_code
 from tests.support.metrics import Increases
-from tests.validation.probes.conftest import MailServers, run_queue
+from tests.validation.probes.conftest import run_queue
 from tests.validation.probes.test_api import balance, check, read
 from validation.erasure import erase_address
 from validation.models import (
@@ -35,7 +35,7 @@ from validation.models import (
 from validation.probes.data import delete_old_probes
 from validation.request_log.retention import delete_old_replays, delete_old_results
 
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("pending_from_the_start")]
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("pending_from_the_start", "mail")]
 EMAIL = "jane@shop.com"
 
 
@@ -45,9 +45,7 @@ def run_daily() -> None:
     delete_old_probes()
 
 
-def test_result_and_key_are_kept_for_24_hours_from_the_end_of_the_check(
-    caller: ApiClient, account: Account, mail: MailServers
-) -> None:
+def test_result_and_key_are_kept_for_24_hours_from_the_end_of_the_check(caller: ApiClient) -> None:
     started = timezone.now()
     pending = check(caller, EMAIL, key="k")
     with time_machine.travel(started + timedelta(minutes=110)):
@@ -70,7 +68,7 @@ def test_result_and_key_are_kept_for_24_hours_from_the_end_of_the_check(
 
 
 def test_key_of_a_check_that_is_postponed_for_more_than_an_hour_starts_no_other(
-    caller: ApiClient, account: Account, mail: MailServers
+    caller: ApiClient,
 ) -> None:
     started, pending = timezone.now(), check(caller, "jane@grey.com", key="k")
     for minutes in (0, 30, 70):
@@ -83,9 +81,7 @@ def test_key_of_a_check_that_is_postponed_for_more_than_an_hour_starts_no_other(
     assert Probe.objects.count() == 1
 
 
-def test_pending_result_says_when_the_next_attempt_is(
-    caller: ApiClient, account: Account, mail: MailServers
-) -> None:
+def test_pending_result_says_when_the_next_attempt_is(caller: ApiClient) -> None:
     pending = check(caller, "jane@grey.com", key="k")
     assert pending.json()["retry_after_s"] == PENDING_SECONDS[0]
     run_queue()
@@ -97,9 +93,7 @@ def test_pending_result_says_when_the_next_attempt_is(
 
 
 @pytest.mark.parametrize("repeats", [True, False])
-def test_end_is_an_event_if_any_response_was_pending(
-    caller: ApiClient, account: Account, mail: MailServers, repeats: bool
-) -> None:
+def test_end_is_an_event_if_any_response_was_pending(caller: ApiClient, repeats: bool) -> None:
     check(caller, EMAIL, key="k")
     # As if the first response had been lost in a crash.
     Probe.objects.update(is_announced=False)
@@ -110,10 +104,7 @@ def test_end_is_an_event_if_any_response_was_pending(
 
 
 def test_check_is_counted_once_when_it_ends(
-    caller: ApiClient,
-    account: Account,
-    mail: MailServers,
-    django_capture_on_commit_callbacks: Any,
+    caller: ApiClient, django_capture_on_commit_callbacks: Any
 ) -> None:
     increases = Increases()
     with django_capture_on_commit_callbacks(execute=True):
@@ -136,7 +127,7 @@ def test_check_is_counted_once_when_it_ends(
 
 
 def test_request_log_shows_a_pending_check_and_then_its_result(
-    caller: ApiClient, account: Account, owner: User, mail: MailServers
+    caller: ApiClient, owner: User
 ) -> None:
     check(caller, EMAIL)
     browser: Client = signed_in(owner)
@@ -159,7 +150,7 @@ def test_request_log_shows_a_pending_check_and_then_its_result(
 
 
 def test_erased_address_ends_its_checks_for_free(
-    caller: ApiClient, account: Account, owner: User, mail: MailServers
+    caller: ApiClient, account: Account, owner: User
 ) -> None:
     for email in (EMAIL, "joe@shop.com"):
         pending = check(caller, email, key=email)
@@ -178,9 +169,7 @@ def test_erased_address_ends_its_checks_for_free(
     assert not list(find_discrepancies())
 
 
-def test_erased_account_leaves_no_check(
-    caller: ApiClient, account: Account, owner: User, mail: MailServers
-) -> None:
+def test_erased_account_leaves_no_check(caller: ApiClient, account: Account) -> None:
     check(caller, EMAIL, key="k")
     Account.objects.update(closed_at=timezone.now() - timedelta(days=31))
     erase_account(account=account)
@@ -190,9 +179,7 @@ def test_erased_account_leaves_no_check(
     assert not list(find_discrepancies())
 
 
-def test_old_facts_about_mailboxes_are_deleted_daily(
-    caller: ApiClient, account: Account, mail: MailServers
-) -> None:
+def test_old_facts_about_mailboxes_are_deleted_daily(caller: ApiClient) -> None:
     for email in (EMAIL, "jane@catchall.com"):
         check(caller, email)
     run_queue()
@@ -206,7 +193,7 @@ def test_old_facts_about_mailboxes_are_deleted_daily(
 
 
 def test_account_that_stores_nothing_replays_a_definite_result(
-    caller: ApiClient, account: Account, owner: User, mail: MailServers
+    caller: ApiClient, account: Account, owner: User
 ) -> None:
     check(caller, EMAIL)
     run_queue()
@@ -223,7 +210,7 @@ def test_account_that_stores_nothing_replays_a_definite_result(
 
 
 def test_result_that_can_no_longer_be_read_is_free(
-    caller: ApiClient, account: Account, owner: User, mail: MailServers
+    caller: ApiClient, account: Account, owner: User
 ) -> None:
     result = check(caller, EMAIL).json()
     assert result["smtp"]["state"] == "pending"
@@ -234,7 +221,7 @@ def test_result_that_can_no_longer_be_read_is_free(
 
 
 def test_daily_limit_is_free_accounts_and_ends_with_the_day(
-    caller: ApiClient, account: Account, owner: User, mail: MailServers
+    caller: ApiClient, account: Account
 ) -> None:
     MailboxCheckDay.objects.create(account=account, day=timezone.now().date(), number=20)
     refused = check(caller, "no address")
@@ -254,7 +241,7 @@ def test_daily_limit_is_free_accounts_and_ends_with_the_day(
 
 
 def test_playground_checks_have_no_key(
-    account: Account, owner: User, mail: MailServers, monkeypatch: pytest.MonkeyPatch
+    account: Account, owner: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("validation.playground.DEFAULT_TIMEOUT_SECONDS", 1)
     page = signed_in(owner).post("/validation/playground/", {"email": EMAIL, "mailbox": "on"})

@@ -68,13 +68,7 @@ def test_days_below_a_chart_end_with_today(days: int, labels: list[str]) -> None
 
 def test_months_below_a_chart_contain_the_year() -> None:
     labels = last_months(NOW, 13).axis_labels(UTC)
-    assert labels == {
-        0: "Nov 2025",
-        3: "Feb 2026",
-        6: "May 2026",
-        9: "Aug 2026",
-        12: "Nov 2026",
-    }
+    assert labels == {0: "Nov 2025", 3: "Feb 2026", 6: "May 2026", 9: "Aug 2026", 12: "Nov 2026"}
 
 
 def test_hours_below_a_chart_are_round_in_the_viewers_time_zone() -> None:

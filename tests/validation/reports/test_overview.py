@@ -12,7 +12,7 @@ from accounts.models import Account, User
 from accounts.roles import Role
 from apikeys.models import ApiKey, RefusalHour
 from apikeys.models.refusals import refusals
-from apikeys.services import revoke_key
+from apikeys.services import create_key, revoke_key
 from credits.models import Wallet
 from credits.models.usage import Source
 from tests.conftest import make_member, signed_in
@@ -32,16 +32,15 @@ def page_text(browser: Client, path: str = PAGE) -> str:
 
 
 @pytest.mark.anywhere
-def test_new_account_sees_the_first_steps(browser: Client) -> None:
+def test_new_account_sees_the_first_steps_and_polls_once_it_has_a_key(
+    browser: Client, account: Account, owner: User
+) -> None:
     page = page_text(browser)
     assert "Send your first request in three steps." in page
     assert 'href="/apikeys/create/"' in page
     assert "SVC_API_KEY</span>='paste your key here'" in page
     assert "data-poll" not in page
-
-
-@pytest.mark.anywhere
-def test_with_a_key_the_page_polls_for_the_first_request(browser: Client, key: ApiKey) -> None:
+    create_key(account=account, name="Server", actor=owner)
     page = page_text(browser)
     assert 'data-poll="/validation/arrivals/"' in page
     assert page.count('<li class="steps-done">') == 1
@@ -64,9 +63,7 @@ def test_first_request_appears_once_it_has_arrived(
     assert "is risky" in page_text(browser, path)
 
 
-def test_after_the_first_result_three_steps_are_done(
-    browser: Client, key: ApiKey, caller: ApiClient
-) -> None:
+def test_after_the_first_result_three_steps_are_done(browser: Client, caller: ApiClient) -> None:
     caller.validate("risky@sandbox.test")
     page = page_text(browser)
     assert "Your first request worked." in page
@@ -78,9 +75,7 @@ def test_after_the_first_result_three_steps_are_done(
     assert "data-poll" not in page
 
 
-def test_first_result_counts_without_a_request_log(
-    browser: Client, account: Account, key: ApiKey, caller: ApiClient
-) -> None:
+def test_first_result_counts_without_a_request_log(browser: Client, caller: ApiClient) -> None:
     Account.objects.update(log_days=0)
     caller.validate("risky@sandbox.test")
     assert page_text(browser).count('<li class="steps-done">') == 3

@@ -93,10 +93,7 @@ def test_usage_can_be_filtered_by_key(
 
 @pytest.mark.parametrize(
     ("query", "requests", "credits"),
-    [
-        *(("", 5, 4), ("&source=api", 1, 1), ("&source=playground", 1, 1)),
-        ("&source=lists", 3, 2),
-    ],
+    [*(("", 5, 4), ("&source=api", 1, 1), ("&source=playground", 1, 1)), ("&source=lists", 3, 2)],
 )
 def test_usage_can_be_filtered_by_source(
     caller: ApiClient, account: Account, key: ApiKey, query: str, requests: int, credits: int
@@ -173,26 +170,21 @@ def test_hours_are_deleted_after_13_months_and_totals_stay(
 
 
 @pytest.mark.anywhere
-@pytest.mark.parametrize(
-    ("query", "param"),
-    [
-        *(("from=yesterday", "from"), ("to=2026-13-01", "to"), ("to=2026-02-30", "to")),
-        *(("from=20261120", "from"), ("from=2026-W47-5", "from"), ("from=0001-01-01", "from")),
-        *(("from=", "from"), ("from=2026-11-20T00:00", "from"), ("to=9999-12-31", "to")),
-        *(("from=2026-11-21&to=2026-11-20", "from"), ("from=2025-01-01&to=2026-11-20", "from")),
-        *(("from=2026-11-01&from=2026-11-02", "from"), ("key=a%00b", "key"), ("key=", "key")),
-        *(("key=key_00000000000000000000", "key"), ("from=%D9%A22026-11-20", "from")),
-        *(("source=batch", "source"), ("source=", "source")),
-    ],
-)
-def test_invalid_parameter_is_reported_by_name(caller: ApiClient, query: str, param: str) -> None:
-    response = caller.get(f"/v1/usage?{query}")
-    assert refusal(response) == (400, "invalid_field", param)
+def test_invalid_parameter_is_reported_by_name(caller: ApiClient) -> None:
+    for query in (
+        *("from=yesterday", "to=2026-13-01", "to=2026-02-30", "from=20261120", "from=2026-W47-5"),
+        *("from=0001-01-01", "from=", "from=2026-11-20T00:00", "to=9999-12-31"),
+        *("from=2026-11-21&to=2026-11-20", "from=2025-01-01&to=2026-11-20"),
+        *("from=2026-11-01&from=2026-11-02", "key=a%00b", "key=", "key=key_00000000000000000000"),
+        *("from=%D9%A22026-11-20", "source=batch", "source="),
+    ):
+        response = caller.get(f"/v1/usage?{query}")
+        assert refusal(response) == (400, "invalid_field", query.partition("=")[0]), query
 
 
-@pytest.mark.parametrize("query", ["from=2025-11-20&to=2026-11-20", "to=2099-12-31"])
-def test_366_days_are_allowed_and_future_days_are_empty(caller: ApiClient, query: str) -> None:
-    assert caller.get(f"/v1/usage?{query}").status_code == 200
+def test_366_days_are_allowed_and_future_days_are_empty(caller: ApiClient) -> None:
+    for query in ("from=2025-11-20&to=2026-11-20", "to=2099-12-31"):
+        assert caller.get(f"/v1/usage?{query}").status_code == 200
 
 
 def test_another_accounts_key_is_not_found(caller: ApiClient, stranger: User) -> None:

@@ -36,13 +36,11 @@ def test_filter_shows_only_the_addresses_of_the_batch(browser: Client, batch_id:
     assert f"Remove the filter batch: {batch_id}" in page
 
 
-@pytest.mark.parametrize("typed", [str, str.lower, str.upper])
-def test_searching_a_batch_id_shows_its_addresses(
-    browser: Client, batch_id: str, typed: type[str]
-) -> None:
-    response = browser.post(f"{PAGE}find/", {"text": typed(batch_id)}, follow=True)
-    assert response.redirect_chain == [(f"{PAGE}?batch={batch_id}", 302)]
-    assert len(shown_addresses(read_page(response))) == 3
+def test_searching_a_batch_id_shows_its_addresses(browser: Client, batch_id: str) -> None:
+    for typed in (batch_id, batch_id.lower(), batch_id.upper()):
+        response = browser.post(f"{PAGE}find/", {"text": typed}, follow=True)
+        assert response.redirect_chain == [(f"{PAGE}?batch={batch_id}", 302)]
+        assert len(shown_addresses(read_page(response))) == 3
 
 
 def test_request_of_a_batch_links_to_the_others(

@@ -28,10 +28,10 @@ def test_owner_chooses_the_retention(
     assert entry.target == f"30 → {days} days"
 
 
-@pytest.mark.parametrize("choice", ["31", "30", "-1", "90", "x", "1.5"])
-def test_other_retention_times_are_refused(browser: Client, account: Account, choice: str) -> None:
-    response = browser.post(f"{PAGE}days/", {"log_days": choice})
-    assert b"errorlist" in response.content
+def test_other_retention_times_are_refused(browser: Client, account: Account) -> None:
+    for choice in ("31", "30", "-1", "90", "x", "1.5"):
+        response = browser.post(f"{PAGE}days/", {"log_days": choice})
+        assert b"errorlist" in response.content, choice
     account.refresh_from_db()
     assert account.log_days is None
 
@@ -44,7 +44,7 @@ def test_operators_retention_is_the_last_choice(browser: Client, settings: Setti
     assert '<option value="14">' not in page
 
 
-def test_page_shows_the_current_retention(browser: Client, account: Account) -> None:
+def test_page_shows_the_current_retention(browser: Client) -> None:
     assert ">30 days</td>" in browser.get(PAGE).content.decode()
     Account.objects.update(log_days=0)
     page = browser.get(PAGE).content.decode()
@@ -73,12 +73,9 @@ def test_address_is_erased_after_a_confirmation_page(
     assert AuditEntry.objects.get(action="address.erased").account == account
 
 
-def test_address_without_requests_has_no_erase_button(browser: Client) -> None:
+def test_address_without_requests_has_no_erase_button_and_none_is_refused(browser: Client) -> None:
     page = browser.post(f"{PAGE}erase/confirm/", {"email": "unknown@shop.example"})
     assert b"The Shop has no data about this address." in page.content
     assert b"Erase address" not in page.content
-
-
-@pytest.mark.parametrize("step", ["erase/confirm/", "erase/"])
-def test_empty_address_is_refused(browser: Client, step: str) -> None:
-    assert b"errorlist" in browser.post(f"{PAGE}{step}", {"email": ""}).content
+    for step in ("erase/confirm/", "erase/"):
+        assert b"errorlist" in browser.post(f"{PAGE}{step}", {"email": ""}).content

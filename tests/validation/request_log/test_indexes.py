@@ -18,7 +18,6 @@ from validation.request_log.search import LogQuery, log_page
 ROWS = 500
 
 
-@pytest.mark.django_db
 @pytest.mark.parametrize(
     ("query", "index"),
     [
@@ -41,7 +40,6 @@ def test_page_uses_the_index_of_its_most_selective_filter(
     assert index in _plan(queries[-1]["sql"])
 
 
-@pytest.mark.django_db
 def test_end_of_a_bounded_scan_is_found_without_reading_rows(
     account: Account, key: ApiKey, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -53,7 +51,6 @@ def test_end_of_a_bounded_scan_is_found_without_reading_rows(
     assert covering in _plan(queries[0]["sql"])
 
 
-@pytest.mark.django_db
 def test_chart_counts_in_indexes_without_reading_rows(account: Account, key: ApiKey) -> None:
     fill_log(account, key)
     with CaptureQueriesContext(connection) as queries:

@@ -85,12 +85,8 @@ def test_result_is_free_and_shows_the_balance_of_today(caller: ApiClient, accoun
     assert again["credits"] == {"charged": 1, "held": 0, "remaining": 98}
     account.wallet.refresh_from_db()
     assert account.wallet.balance == 98
-
-
-def test_result_is_returned_at_balance_0(caller: ApiClient, account: Account) -> None:
-    result = caller.validate(NO_ADDRESS).json()
     type(account.wallet).objects.update(balance=0)
-    assert get_result(caller, result["id"]).json()["credits"]["remaining"] == 0
+    assert get_result(caller, first["id"]).json()["credits"]["remaining"] == 0
 
 
 def test_other_accounts_do_not_find_the_result(caller: ApiClient, other_caller: ApiClient) -> None:
@@ -105,17 +101,13 @@ MALFORMED = [
 ]
 
 
-@pytest.mark.parametrize(
-    "result_id",
-    ["val_06H0F0CMZ0DBZXA6NK1AMB66FA", "val_7" + "Z" * 25, "val_" + "0" * 26, *MALFORMED],
-)
-@pytest.mark.parametrize("rest", ["", "/"])
-def test_unknown_and_malformed_ids_get_the_same_404(
-    result_id: str, rest: str, caller: ApiClient
-) -> None:
-    response = get_result(caller, f"{result_id}{rest}")
-    assert (response.status_code, error_code(response)) == (404, "not_found")
-    assert response.json()["error"]["message"] == NOT_STORED
+def test_unknown_and_malformed_ids_get_the_same_404(caller: ApiClient) -> None:
+    unknown = ("val_06H0F0CMZ0DBZXA6NK1AMB66FA", "val_7" + "Z" * 25, "val_" + "0" * 26)
+    for result_id in (*unknown, *MALFORMED):
+        for rest in ("", "/"):
+            response = get_result(caller, f"{result_id}{rest}")
+            assert (response.status_code, error_code(response)) == (404, "not_found"), result_id
+            assert response.json()["error"]["message"] == NOT_STORED
 
 
 def test_unknown_id_is_404_before_any_other_method_is_405(caller: ApiClient) -> None:

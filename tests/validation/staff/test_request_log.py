@@ -44,9 +44,7 @@ def test_request_is_found_by_each_of_its_ids(support: Client, entry: LogEntry, f
 @pytest.mark.anywhere
 @pytest.mark.parametrize("query", ["", "?q=val_0", "?q=req_0&o=1", "?status=200", "?p=3", "?all="])
 def test_list_counts_no_rows(support: Client, entry: LogEntry, query: str) -> None:
-    with CaptureQueriesContext(
-        connection,
-    ) as queries:
+    with CaptureQueriesContext(connection) as queries:
         support.get(LIST + query)
     statements = [query["sql"] for query in queries if "validation_logentry" in query["sql"]]
     assert not [sql for sql in statements if "COUNT(" in sql]
