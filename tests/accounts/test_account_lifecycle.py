@@ -45,12 +45,11 @@ def test_export_contains_the_data_of_the_account(owner: User, account: Account) 
     assert "account.exported" in [entry["action"] for entry in export["audit_log"]]
 
 
-def test_closing_requires_the_account_name(owner: User, account: Account) -> None:
-    client = signed_in(owner)
-    client.post("/accounts/account/close/", {"name": "the shop"})
+def test_closing_requires_the_account_name(browser: Client, account: Account) -> None:
+    browser.post("/accounts/account/close/", {"name": "the shop"})
     account.refresh_from_db()
     assert account.is_open
-    client.post("/accounts/account/close/", {"name": "The Shop"})
+    browser.post("/accounts/account/close/", {"name": "The Shop"})
     account.refresh_from_db()
     assert not account.is_open
 
@@ -145,10 +144,9 @@ def test_deactivated_user_is_not_sent_to_the_closed_account_page(owner: User) ->
     assert b"Sign-in disabled" in Client().get(response.headers["Location"]).content
 
 
-def test_user_owns_at_most_five_open_accounts(owner: User) -> None:
-    client = signed_in(owner)
+def test_user_owns_at_most_five_open_accounts(browser: Client, owner: User) -> None:
     for number in range(5):
-        response = client.post("/accounts/account/open/", {"name": f"Another {number}"})
+        response = browser.post("/accounts/account/open/", {"name": f"Another {number}"})
     assert b"You already own 5 accounts" in response.content
     assert owner.memberships.count() == 5
     services.close_account(account=Account.objects.open().latest("pk"), actor=owner)

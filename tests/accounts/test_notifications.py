@@ -5,6 +5,7 @@ from html import unescape
 
 import pytest
 from django.db import transaction
+from django.test import Client
 
 from accounts.events.types import event_types
 from accounts.models import Account, AuditEntry, MutedEmail, User
@@ -67,9 +68,8 @@ def test_only_optional_emails_link_to_the_page_and_can_be_turned_off(
 
 
 def test_form_turns_emails_off_and_on_for_this_account(
-    account: Account, owner: User, stranger: User
+    account: Account, browser: Client, stranger: User
 ) -> None:
-    browser = signed_in(owner)
     everything = [event_type.name for event_type in event_types if event_type.is_emailed]
     assert sorted(everything) == sorted(set(OPTIONAL.values()))
     assert sorted(checked_boxes(browser.get(PAGE).content.decode())) == sorted(everything)

@@ -201,9 +201,7 @@ def test_removed_member_loses_access_on_the_next_request(account: Account, owner
     assert Mail.objects.latest("pk").to == member.email
 
 
-def test_only_members_of_two_accounts_can_switch(
-    account: Account, owner: User, stranger: User
-) -> None:
+def test_only_members_of_two_accounts_can_switch(account: Account, stranger: User) -> None:
     client = signed_in(stranger)
 
     def current() -> str:

@@ -64,21 +64,6 @@ class TestPages:
         path = f"/apikeys/{key.public_id}/change/"
         return browser.post(path, sent, follow=True).content.decode()
 
-    @pytest.mark.anywhere
-    def test_new_key_gets_the_limit_of_the_form(self, browser: Client) -> None:
-        form = browser.get("/apikeys/create/").context["form"]
-        assert "The most this key can use in a calendar month" in str(form)
-        sent = {
-            "name": "Job",
-            "access": "full",
-            "form_token": form["form_token"].value(),
-            "credits_per_month": "5000",
-        }
-        browser.post("/apikeys/create/", sent)
-        assert ApiKey.objects.get().credits_per_month == 5_000
-        entry = AuditEntry.objects.get(action="key.created")
-        assert entry.target.endswith(", 5,000 credits per month")
-
     def test_pages_show_the_use_of_a_limited_key(self, browser: Client, key: ApiKey) -> None:
         with on("2026-11-25"):
             self.change(signed_in(User.objects.get()), key, "50")

@@ -10,41 +10,33 @@ from apikeys.errors import REFUSALS
 
 ROOT = Path(__file__).resolve().parents[2]
 # From the contract. Codes are append-only.
-STATUSES = {
-    **dict.fromkeys(["invalid_json", "missing_field", "invalid_field", "unknown_field"], 400),
-    "bad_request": 400,
-    "batch_larger_than_limit": 400,
-    "list_too_large": 400,
-    "missing_api_key": 401,
-    "invalid_api_key": 401,
-    "api_key_revoked": 401,
-    "api_key_expired": 401,
-    "insufficient_credits": 402,
-    "key_credit_limit_reached": 402,
-    "mailbox_checks_unavailable": 400,
-    "plan_limit_reached": 402,
-    "max_credits_exceeded": 402,
-    "ip_not_allowed": 403,
-    "account_suspended": 403,
-    "insufficient_scope": 403,
-    "https_required": 403,
-    "not_found": 404,
-    "method_not_allowed": 405,
-    "not_acceptable": 406,
-    "invalid_state": 409,
-    "part_conflict": 409,
-    "too_many_lists": 409,
-    "too_many_webhooks": 409,
-    "confirmation_required": 409,
-    "list_expired": 410,
-    "precondition_failed": 412,
-    "length_required": 411,
-    "request_too_large": 413,
-    "unsupported_media_type": 415,
-    "idempotency_key_reused": 422,
-    "rate_limit_exceeded": 429,
-    "internal_error": 500,
-    "service_unavailable": 503,
+CODES = {
+    400: [
+        *("invalid_json", "missing_field", "invalid_field", "unknown_field", "bad_request"),
+        *("batch_larger_than_limit", "list_too_large", "mailbox_checks_unavailable"),
+    ],
+    401: ["missing_api_key", "invalid_api_key", "api_key_revoked", "api_key_expired"],
+    402: [
+        *("insufficient_credits", "key_credit_limit_reached", "plan_limit_reached"),
+        "max_credits_exceeded",
+    ],
+    403: ["ip_not_allowed", "account_suspended", "insufficient_scope", "https_required"],
+    404: ["not_found"],
+    405: ["method_not_allowed"],
+    406: ["not_acceptable"],
+    409: [
+        *("invalid_state", "part_conflict", "too_many_lists", "too_many_webhooks"),
+        "confirmation_required",
+    ],
+    410: ["list_expired"],
+    411: ["length_required"],
+    412: ["precondition_failed"],
+    413: ["request_too_large"],
+    415: ["unsupported_media_type"],
+    422: ["idempotency_key_reused"],
+    429: ["rate_limit_exceeded"],
+    500: ["internal_error"],
+    503: ["service_unavailable"],
 }
 
 
@@ -59,7 +51,8 @@ def raised_codes() -> set[str]:
 
 
 def test_codes_and_statuses_match_the_contract() -> None:
-    assert {code: refusal.status for code, refusal in REFUSALS.items()} == STATUSES
+    statuses = {code: status for status, codes in CODES.items() for code in codes}
+    assert {code: refusal.status for code, refusal in REFUSALS.items()} == statuses
 
 
 def test_every_raised_code_is_documented() -> None:
@@ -68,6 +61,7 @@ def test_every_raised_code_is_documented() -> None:
     assert len(raised) > 15
 
 
+@pytest.mark.anywhere
 @pytest.mark.django_db
 def test_errors_page_has_a_section_with_cause_and_cure_for_each_code() -> None:
     page = Client().get("/docs/errors/").content.decode()

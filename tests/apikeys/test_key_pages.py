@@ -19,18 +19,12 @@ from tests.validation.reports.usage_data import add_usage
 pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 
 SECRET = re.compile(r"svc_live_[0-9A-Za-z]{38}")
-
-
-def get_form_token(page: bytes) -> str:
-    match = re.search(r'name="form_token" value="(\w+)"', page.decode())
-    assert match
-    return match[1]
+TOKEN = "f" * 32
 
 
 def create(browser: Client, **fields: str) -> tuple[str, dict[str, str]]:
     """Submit the form. Return the response's page and the submitted data."""
-    token = get_form_token(browser.get("/apikeys/create/").content)
-    sent = {"name": "Sign-up form", "access": "full", "form_token": token, **fields}
+    sent = {"name": "Sign-up form", "access": "full", "form_token": TOKEN, **fields}
     response = browser.post("/apikeys/create/", sent)
     assert response.status_code == 200
     assert "no-store" in response.headers["Cache-Control"]
@@ -70,10 +64,13 @@ def test_form_sets_the_settings_of_the_key_which_the_list_shows_without_its_secr
         expires_at="90",
         allowed_networks="203.0.113.7\n203.0.113.9/24\n203.0.113.0/24\n::ffff:203.0.113.0/120",
         requests_per_minute="10",
+        credits_per_month="5000",
     )
     key = ApiKey.objects.get()
     assert key.allowed_networks == ["203.0.113.7/32", "203.0.113.0/24"]
-    assert key.requests_per_minute == 10
+    assert (key.requests_per_minute, key.credits_per_month) == (10, 5_000)
+    target = AuditEntry.objects.get(action="key.created").target
+    assert target.endswith(", 5,000 credits per month")
     assert key.expires_at is not None
     assert (key.expires_at - key.created_at).days in {89, 90}
     ApiClient(SECRET.findall(page)[0], ip="203.0.113.7").get("/v1/me")
@@ -151,7 +148,8 @@ def test_rotation_shows_the_new_key_once_and_keeps_the_old_one_for_the_grace_per
     browser: Client, key: ApiKey, secret: str
 ) -> None:
     path = f"/apikeys/{key.public_id}/rotate/"
-    sent = {"form_token": get_form_token(browser.get(path).content), "grace": "1"}
+    assert b'name="form_token"' in browser.get(path).content
+    sent = {"form_token": TOKEN, "grace": "1"}
     page = browser.post(path, sent).content.decode()
     new = SECRET.findall(page)[0]
     assert new != secret
@@ -189,11 +187,10 @@ def test_invalid_settings_and_changes_of_a_revoked_key_are_refused(
     change, rotate = (f"/apikeys/{key.public_id}/{name}/" for name in ("change", "rotate"))
     for sent in ({"name": ""}, {"name": "x", "allowed_networks": "nowhere"}):
         assert "errorlist" in browser.post(change, sent).content.decode()
-    token = get_form_token(browser.get(rotate).content)
     services.revoke_key(key=key, actor=owner)
     for path, sent in (
         (change, {"name": "Too late", "access": "full"}),
-        (rotate, {"form_token": token, "grace": "1"}),
+        (rotate, {"form_token": TOKEN, "grace": "1"}),
     ):
         assert "This key is no longer active" in browser.post(path, sent).content.decode()
     assert ApiKey.objects.get().name == "The Shop's server"

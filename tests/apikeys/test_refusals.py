@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from accounts.models import Account, User
 from apikeys.models import ApiKey, RefusalHour
-from apikeys.models.refusals import count_refusal, delete_old_refusals, refusals
+from apikeys.models.refusals import delete_old_refusals, refusals
 from apikeys.services import create_key, revoke_key
 from tests.servers.books import fetch_number
 from tests.servers.client import HttpCaller
@@ -54,14 +54,6 @@ def test_accepted_request_and_unknown_key_are_not_counted(caller: ApiClient) -> 
     ApiClient("svc_live_" + "0" * 38).validate("jane")
     assert caller.validate("deliverable@sandbox.test").status_code == 200
     assert stored_counts() == {}
-
-
-def test_refusals_in_the_playground_are_counted_without_a_key(account: Account) -> None:
-    count_refusal(account.pk, None, "rate_limit_exceeded")
-    count_refusal(account.pk, None, "rate_limit_exceeded")
-    assert stored_counts() == {(None, "rate_limit_exceeded"): 2}
-    count_refusal(account.pk, None, "rate_limit_exceeded")
-    assert stored_counts() == {(None, "rate_limit_exceeded"): 3}
 
 
 def test_old_counts_are_deleted(account: Account) -> None:

@@ -134,37 +134,36 @@ class TestPages:
         assert account.api_keys.get().scope_names == scopes
 
     def test_validation_only_is_preselected_and_custom_access_needs_a_scope(
-        self, owner: User, account: Account
+        self, browser: Client, account: Account
     ) -> None:
-        client = signed_in(owner)
-        form = client.get("/apikeys/create/").content.decode()
+        form = browser.get("/apikeys/create/").content.decode()
         assert re.search(r'value="validation"[^>]* checked', form)
-        page = self.post(client, "/apikeys/create/", access="custom")
+        page = self.post(browser, "/apikeys/create/", access="custom")
         assert "Choose at least one scope." in page
         assert not account.api_keys.exists()
 
-    def test_access_is_shown_and_changed(self, owner: User, account: Account) -> None:
-        client = signed_in(owner)
+    def test_access_is_shown_and_changed(self, browser: Client, account: Account) -> None:
         key = make_key(account, ["lists:read", "usage:read"])[0]
-        assert "lists:read, usage:read" in client.get("/apikeys/").content.decode()
+        assert "lists:read, usage:read" in browser.get("/apikeys/").content.decode()
         path = f"/apikeys/{key.public_id}/change/"
-        page = client.get(path).content.decode()
+        page = browser.get(path).content.decode()
         assert re.search(r'value="custom"[^>]* checked', page)
         assert re.search(r'value="usage:read"[^>]* checked', page)
-        self.post(client, path, access="validation")
+        self.post(browser, path, access="validation")
         key.refresh_from_db()
         assert key.scope_names == ["validate"]
         assert "validation only" in AuditEntry.objects.filter(action="key.changed").get().target
         assert "these scopes: validate" in Mail.objects.latest("pk").text
 
-    def test_more_scopes_need_the_second_factor(self, owner: User, account: Account) -> None:
-        client = signed_in(owner)
+    def test_more_scopes_need_the_second_factor(
+        self, browser: Client, owner: User, account: Account
+    ) -> None:
         add_authenticator_app(owner)
         key = make_key(account, ["validate", "usage:read"])[0]
         path = f"/apikeys/{key.public_id}/change/"
-        self.post(client, path, access="full")
+        self.post(browser, path, access="full")
         key.refresh_from_db()
         assert key.scope_names == ["validate", "usage:read"]
-        self.post(client, path, access="validation")
+        self.post(browser, path, access="validation")
         key.refresh_from_db()
         assert key.scope_names == ["validate"]

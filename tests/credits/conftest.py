@@ -3,9 +3,10 @@ import pytest
 from accounts.models import Account
 from credits.models import Order, Pack, Plan
 from tests.credits.customers import place_order
+from tests.credits.payments.stripe_helpers import running, stripe
 from tests.support.frozen_minute import freeze_time_but_not_processes
 
-__all__ = ["freeze_time_but_not_processes"]
+__all__ = ["freeze_time_but_not_processes", "running", "stripe"]
 
 
 @pytest.fixture

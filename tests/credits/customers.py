@@ -27,7 +27,7 @@ def get_buyer(shop: Account) -> User:
     return shop.memberships.earliest("pk").user
 
 
-def place_order(shop: Account, item: Pack | str, form_token: str | None = None) -> Order:
+def place_order(shop: Account, item: Pack | Plan | str, form_token: str | None = None) -> Order:
     offered = quote(shop, plan(item) if isinstance(item, str) else item)
     return placement.place_order(
         quote=offered, buyer=Buyer("The Shop Ltd"), actor=get_buyer(shop), form_token=form_token

@@ -10,6 +10,7 @@ import pytest
 import time_machine
 from django.core import mail
 from django.db.models import F
+from django.test import Client
 from django.utils import timezone
 from pytest_django import Settings
 
@@ -32,7 +33,6 @@ from runtime.mail.outbox import send_due
 from runtime.models import Mail
 from tests.conftest import make_member, signed_in
 from tests.credits.time_travel import on
-from tests.support.pages import browser_for, mark_second_factor_used
 from tests.support.pdf_text import page_count, pdf_text
 
 pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
@@ -42,9 +42,8 @@ SHOP = Buyer("Łódź Sp. z o.o.", "ul. Przykładowa 1", "PL5260001246", "PL")
 
 @pytest.fixture
 def order(account: Account, owner: User, pack: Pack) -> Order:
-    order = place_order(quote=quote(account, pack, SHOP), buyer=SHOP, actor=owner)
-    draw_due()
-    return order
+    """An order whose invoice isn't drawn yet."""
+    return place_order(quote=quote(account, pack, SHOP), buyer=SHOP, actor=owner)
 
 
 def draw_due() -> None:
@@ -56,6 +55,7 @@ def pdf_path(order: Order) -> str:
 
 
 def test_invoice_is_downloaded_as_a_pdf(owner: User, order: Order) -> None:
+    draw_due()
     browser = signed_in(owner)
     page = browser.get(f"/credits/orders/{order.public_id}/").content.decode()
     assert f'href="{pdf_path(order)}"' in page
@@ -82,27 +82,23 @@ def test_order_without_a_number_has_no_pdf(
 
 
 def test_file_that_is_not_drawn_yet_is_ready_in_a_moment_for_customers_and_staff(
-    owner: User, staff: User, order: Order
+    owner: User, staff_client: Client, order: Order
 ) -> None:
-    InvoiceFile.objects.all().discard()
     page = signed_in(owner).get(pdf_path(order), follow=True)
     assert page.redirect_chain == [(f"/credits/orders/{order.public_id}/", 302)]
     assert "The PDF will be ready in a moment." in page.content.decode()
-    browser = browser_for(staff)
-    mark_second_factor_used(browser, staff)
     staff_path = f"/admin/credits/order/{order.pk}/"
-    page = browser.get(f"{staff_path}invoice.pdf", follow=True)
+    page = staff_client.get(f"{staff_path}invoice.pdf", follow=True)
     assert page.redirect_chain == [(f"{staff_path}change/", 302)]
     assert f'href="{staff_path}invoice.pdf"' in page.content.decode()
     draw_due()
     assert signed_in(owner).get(pdf_path(order)).status_code == 200
-    assert browser.get(f"{staff_path}invoice.pdf").content.startswith(b"%PDF-")
+    assert staff_client.get(f"{staff_path}invoice.pdf").content.startswith(b"%PDF-")
 
 
 def test_drawing_logs_nothing_about_the_names(
     order: Order, caplog: pytest.LogCaptureFixture
 ) -> None:
-    InvoiceFile.objects.all().discard()
     caplog.set_level("INFO")
     draw_due()
     assert caplog.text == ""
@@ -111,6 +107,7 @@ def test_drawing_logs_nothing_about_the_names(
 def test_file_stays_with_its_order_when_the_account_is_erased(
     account: Account, owner: User, order: Order
 ) -> None:
+    draw_due()
     with time_machine.travel(timezone.now() - timedelta(days=31), tick=False):
         close_account(account=account, actor=owner)
     erase_account(account=account)
@@ -121,7 +118,6 @@ def test_file_stays_with_its_order_when_the_account_is_erased(
 def test_failed_drawing_is_logged_and_tried_again(
     order: Order, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    InvoiceFile.objects.all().discard()
     with monkeypatch.context() as broken:
         broken.setattr(fonts, "REGULAR", Path("/nowhere/Inter.ttf"))
         draw_due()
@@ -134,7 +130,6 @@ def test_failed_drawing_is_logged_and_tried_again(
 
 
 def test_file_drawn_from_an_outdated_order_is_not_stored(order: Order) -> None:
-    InvoiceFile.objects.all().discard()
     drawing = InvoiceFile.objects.claim()
     assert drawing is not None
     fulfill_order(order=order)
@@ -154,14 +149,15 @@ def send_last_email() -> mail.EmailMessage:
 def test_invoice_is_attached_to_its_email_also_before_it_is_stored(
     order: Order, is_drawn: bool
 ) -> None:
-    if not is_drawn:
-        InvoiceFile.objects.all().discard()
+    if is_drawn:
+        draw_due()
     ((name, content, content_type),) = send_last_email().attachments
     assert (name, content_type) == ("INV-000001.pdf", "application/pdf")
     assert "Łódź Sp. z o.o." in pdf_text(content)
 
 
 def test_receipt_of_a_card_payment_is_attached(order: Order) -> None:
+    draw_due()
     fulfill_order(order=order, provider_payment="pi_1")
     ((_, content, _),) = send_last_email().attachments
     text = pdf_text(content)
@@ -225,6 +221,7 @@ def paid(order: Order) -> Order:
 
 
 def test_canceled_order_asks_for_no_payment(owner: User, order: Order) -> None:
+    draw_due()
     cancel_order(order=order, actor=owner)
     order.refresh_from_db()
     invoice = describe_invoice(order)

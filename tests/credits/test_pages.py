@@ -29,7 +29,7 @@ def text(response: Any) -> str:
     return " ".join(response.content.decode().split())
 
 
-def test_estimate_uses_the_pace_since_the_first_usage(browser: Client, account: Account) -> None:
+def test_estimate_uses_the_pace_since_the_first_usage(account: Account) -> None:
     with on("2026-11-18", hour=10):
         use_credits(account, 30)
     with on("2026-11-21", hour=10):
@@ -161,7 +161,7 @@ def test_withdrawn_packs_and_plans_cannot_be_ordered(browser: Client, pack: Pack
     assert "No packs are available right now" in text(browser.get("/credits/packs/"))
 
 
-def test_order_is_cancelled_by_its_buyer(browser: Client, order: Order, account: Account) -> None:
+def test_order_is_cancelled_by_its_buyer(browser: Client, order: Order) -> None:
     path = f"/credits/orders/{order.public_id}/"
     page = text(browser.post(f"{path}cancel/", follow=True))
     assert "Canceled INV-000001. Nothing is due." in page

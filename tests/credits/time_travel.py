@@ -6,6 +6,8 @@ import time_machine
 
 from accounts.models import Account
 from credits.models import Subscription, Wallet
+from credits.orders.daily_jobs import renew_subscriptions
+from credits.payments import sync_all_with_provider
 from runtime.jobs.daily import run_daily
 
 
@@ -20,6 +22,14 @@ def run_daily_jobs(day: str) -> None:
     with on(day):
         run_daily()
         run_daily()
+
+
+def renew_plans(day: str) -> None:
+    """Run only the daily jobs that renew plans, here and at Stripe, also twice."""
+    with on(day):
+        for _ in range(2):
+            renew_subscriptions()
+            sync_all_with_provider()
 
 
 def plan_and_balance(account: Account) -> tuple[str, int]:

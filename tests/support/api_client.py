@@ -2,6 +2,7 @@
 
 import json
 from typing import Any
+from urllib.parse import urlencode
 
 from django.test import Client
 
@@ -37,6 +38,21 @@ class ApiClient:
 
     def send(self, body: bytes, **headers: str) -> Any:
         return self.call("POST", "/v1/validate", body, **headers)
+
+
+def read_all(
+    caller: ApiClient, path: str, cursor: str = "starting_after", **query: object
+) -> list[str]:
+    """Return the ids on all pages of two."""
+    ids: list[str] = []
+    while True:
+        page = caller.get(f"{path}?{urlencode({'limit': 2, **query})}").json()
+        ids += [row["id"] for row in page["data"]]
+        assert page["next"] == (ids[-1] if page["has_more"] else None)
+        if not page["has_more"]:
+            return ids
+        assert len(page["data"]) == 2
+        query[cursor] = page["next"]
 
 
 def refusal(response: Any) -> tuple[int, str, str | None]:

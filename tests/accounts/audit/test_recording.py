@@ -19,9 +19,7 @@ def recorded_actions(account: Account) -> list[str]:
     return list(account.audit_entries.values_list("action", flat=True))
 
 
-def test_sign_in_is_recorded_in_every_account_of_the_user(
-    account: Account, owner: User, stranger: User
-) -> None:
+def test_sign_in_is_recorded_in_every_account_of_the_user(account: Account, stranger: User) -> None:
     Membership.objects.create(account=account, user=stranger, role=Role.VIEWER)
     signed_in_by_form(stranger)
     for membership in stranger.memberships.all():
@@ -44,11 +42,7 @@ def test_sign_in_is_recorded_in_every_account_of_the_user(
     ],
 )
 def test_failing_entry_rolls_back_the_action(
-    account: Account,
-    owner: User,
-    monkeypatch: pytest.MonkeyPatch,
-    path: str,
-    form: dict[str, str],
+    account: Account, owner: User, monkeypatch: pytest.MonkeyPatch, path: str, form: dict[str, str]
 ) -> None:
     client = signed_in_by_form(owner)
     client.raise_request_exception = False

@@ -52,9 +52,8 @@ class TestSetting:
         assert recorded() == ACTIONS
 
     def test_owner_without_a_factor_sees_why_it_is_disabled(
-        self, account: Account, owner: User
+        self, account: Account, browser: Client
     ) -> None:
-        browser = signed_in(owner)
         assert b"set up your own first" in browser.get("/accounts/team/").content
         assert OWN_FACTOR_FIRST in change(browser, required="yes")
         assert not is_required(account)
@@ -70,8 +69,7 @@ class TestSetting:
         assert b"Require a second factor" not in page
         assert b"No second factor" not in page
 
-    def test_recent_proof_is_required(self, account: Account, owner: User) -> None:
-        browser = signed_in(owner)
+    def test_recent_proof_is_required(self, account: Account, browser: Client, owner: User) -> None:
         add_authenticator_app(owner)
         response = browser.post(CHANGE, {"required": "yes"})
         assert response.headers["Location"].startswith("/accounts/2fa/reauthenticate/")

@@ -111,9 +111,7 @@ def test_wrong_password_does_not_make_a_browser_known(owner: User) -> None:
     assert COOKIE not in browser.cookies
 
 
-def test_signed_in_user_can_reauthenticate_while_strangers_try_passwords(
-    owner: User,
-) -> None:
+def test_signed_in_user_can_reauthenticate_while_strangers_try_passwords(owner: User) -> None:
     browser = signed_in_by_form(owner)
     del browser.cookies[COOKIE]
     lock_out_strangers(owner)

@@ -15,7 +15,7 @@ from pytest_django import Settings
 
 from accounts.authentication.passwords.hashers import Argon2PasswordHasher
 from accounts.models import User
-from tests.conftest import PASSWORD, make_user, signed_in
+from tests.conftest import PASSWORD, make_user
 from tests.servers.gevent_process import run_patched
 
 pytestmark = pytest.mark.anywhere
@@ -105,8 +105,7 @@ def test_password_field_is_masked_and_allows_paste_and_autofill(path: str) -> No
 
 
 @pytest.mark.django_db
-def test_security_page_says_when_the_password_was_changed(owner: User) -> None:
-    browser = signed_in(owner)
+def test_security_page_says_when_the_password_was_changed(browser: Client) -> None:
     assert b"Not changed since you joined on" in browser.get("/accounts/security/").content
     form = {"oldpassword": PASSWORD, "password1": NEW_PASSWORD, "password2": NEW_PASSWORD}
     with time_machine.travel(timezone.now() - timedelta(days=1)):
@@ -128,9 +127,7 @@ def test_hash_is_argon2_and_verifies_only_its_password() -> None:
 
 
 @pytest.mark.django_db
-def test_hash_with_other_parameters_is_replaced_at_the_next_sign_in(
-    settings: Settings,
-) -> None:
+def test_hash_with_other_parameters_is_replaced_at_the_next_sign_in(settings: Settings) -> None:
     settings.PASSWORD_HASHERS = ["accounts.authentication.passwords.hashers.Argon2PasswordHasher"]
     expensive = argon2.PasswordHasher(time_cost=1, memory_cost=1024, parallelism=2).hash(PASSWORD)
     user = User.objects.create(email="jane@shop.example", password=f"argon2{expensive}")

@@ -18,7 +18,6 @@ from apikeys.services import create_key
 from tests.accounts.webhooks.factory import make_endpoint
 from tests.conftest import PASSWORD, make_member, signed_in_by_form
 from tests.site.actions import customers, sign_in
-from tests.site.actions.scene import TOKEN
 from tests.site.test_every_action import PAGES
 from tests.support.frozen_minute import freeze_time_but_not_processes
 from tests.support.passkey_device import PasskeyDevice
@@ -190,7 +189,7 @@ def test_user_without_a_factor_is_not_asked_for_one(owner: User, account: Accoun
     assert not redirects_to_proof(signed_in_by_form(owner).get(path))
 
 
-def test_late_form_is_refused_and_its_password_is_not_stored(browser: Client, owner: User) -> None:
+def test_late_form_is_refused_and_its_password_is_not_stored(browser: Client) -> None:
     new_password = "a new long password"
     form = {"oldpassword": PASSWORD, "password1": new_password, "password2": new_password}
     response = browser.post(reverse("account_change_password"), form, follow=True)
@@ -205,15 +204,6 @@ def test_refused_export_leads_back_to_the_page_with_its_button(browser: Client) 
     after = browser.post(response.headers["Location"], {"code": current_code()})
     assert after.headers["Location"] == reverse("accounts:edit-profile")
     assert browser.post(reverse("accounts:export-account")).headers["Content-Disposition"]
-
-
-def test_key_is_created_only_after_the_proof(browser: Client, account: Account) -> None:
-    form = {**customers.KEY, "form_token": TOKEN}
-    browser.post(reverse("apikeys:create-key"), form)
-    assert not account.api_keys.exists()
-    browser.post(REAUTHENTICATE, {"code": current_code()})
-    browser.post(reverse("apikeys:create-key"), form)
-    assert account.api_keys.exists()
 
 
 def test_inviting_an_owner_requires_the_factor_and_resumes_the_form(

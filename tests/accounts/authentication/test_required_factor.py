@@ -2,6 +2,7 @@
 
 import json
 import time
+from itertools import product
 
 import pytest
 import time_machine
@@ -70,9 +71,8 @@ def continuation(browser: Client, page: str) -> str:
     return str(browser.get(page).context["request"].continue_to)
 
 
-@pytest.mark.parametrize("method", ["GET", "POST"])
 def test_every_page_and_form_of_the_account_leads_to_the_set_up(
-    method: str, owner: User, demanding: Account
+    owner: User, demanding: Account
 ) -> None:
     values = populate_account(owner, demanding)
     Authenticator.objects.all().delete()
@@ -80,7 +80,7 @@ def test_every_page_and_form_of_the_account_leads_to_the_set_up(
     pages = [page for page in all_pages().values() if not page.is_api and not page.is_admin]
     closed = [page for page in pages if needs_sign_in(page) and page.name not in OPEN]
     assert len(closed) > 60
-    for page in closed:
+    for page, method in product(closed, ("GET", "POST")):
         response = browser.generic(method, page.path(values))
         assert (response.status_code, response.headers["Location"]) == (302, SET_UP), page.name
 
@@ -111,9 +111,7 @@ def test_set_up_names_the_account_and_shows_nothing_of_it(member: User) -> None:
     assert reverse("validation:show-overview") not in set_up
 
 
-def test_member_continues_where_they_wanted_to_go(
-    member: User,
-) -> None:
+def test_member_continues_where_they_wanted_to_go(member: User) -> None:
     browser = signed_in(member)
     browser.get("/validation/requests/?verdict=risky")
     # A script's request is no page to return to.

@@ -61,7 +61,7 @@ def test_code_signs_in_once_and_not_after_a_later_one(factor: Authenticator) -> 
         assert not is_signed_in(sign_in_with(current_code()))
 
 
-def test_a_recovery_code_opens_the_account_once(owner: User, factor: Authenticator) -> None:
+def test_a_recovery_code_opens_the_account_once(factor: Authenticator) -> None:
     browser = sign_in_with(current_code())
     page = browser.post("/accounts/2fa/recovery-codes/generate/", follow=True)
     codes = re.findall(r"\b\d{8}\b", page.content.decode())
@@ -96,9 +96,7 @@ def test_wrong_codes_are_limited(factor: Authenticator) -> None:
     assert not is_signed_in(browser)
 
 
-def test_secrets_of_second_factors_are_encrypted_in_the_database(
-    owner: User, factor: Authenticator
-) -> None:
+def test_secrets_of_second_factors_are_encrypted_in_the_database(factor: Authenticator) -> None:
     sign_in_with(current_code()).post("/accounts/2fa/recovery-codes/generate/")
     stored = [json.dumps(authenticator.data) for authenticator in Authenticator.objects.all()]
     assert len(stored) == 2
@@ -161,9 +159,6 @@ def test_clock_that_was_set_back_does_not_lock_the_app_out(factor: Authenticator
     with time_machine.travel(timezone.now() + timedelta(days=30), tick=False):
         assert is_signed_in(sign_in_with(current_code()))
     assert is_signed_in(sign_in_with(current_code()))
-
-
-# A code is valid for 30 seconds, in which a busy machine may not send it.
 
 
 AUTHENTICATE = "/accounts/2fa/authenticate/"

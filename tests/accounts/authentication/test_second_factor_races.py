@@ -8,8 +8,8 @@ from django.test import Client
 from pytest_django import Settings
 
 from accounts.models import AuditEntry, User
-from accounts.services import open_account, run_email_confirmed_hooks
-from tests.conftest import PASSWORD, make_user, signed_in_by_form
+from tests.conftest import PASSWORD, signed_in_by_form
+from tests.credits.customers import get_buyer, sign_up
 from tests.support.fresh_database import run_concurrently
 from tests.support.frozen_minute import freeze_time_but_not_processes
 from tests.support.passkey_device import PasskeyDevice
@@ -32,10 +32,7 @@ PARALLEL_REQUESTS = 5
 
 @pytest.fixture
 def owner(fresh_database: None) -> User:
-    owner = make_user("owner@shop.example")
-    open_account(user=owner, name="The Shop")
-    run_email_confirmed_hooks(user=owner)
-    return owner
+    return get_buyer(sign_up("owner@shop.example"))
 
 
 @pytest.fixture

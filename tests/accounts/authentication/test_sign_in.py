@@ -56,15 +56,16 @@ def test_next_never_leaves_the_site(owner: User, target: str) -> None:
     """No page redirects to another site, whatever its URL or form says."""
     sign_in = {"login": owner.email, "password": PASSWORD}
     proof = {"password": PASSWORD}
+    browser = signed_in(owner)
     responses = [
         Client().post(LOGIN, {**sign_in, "next": target}),
         Client().post(f"{LOGIN}?{urlencode({'next': target})}", sign_in),
-        signed_in(owner).get(LOGIN, {"next": target}),
-        signed_in(owner).get("/accounts/signup/", {"next": target}),
-        signed_in(owner).post("/accounts/reauthenticate/", {**proof, "next": target}),
-        signed_in(owner).post(f"/accounts/reauthenticate/?{urlencode({'next': target})}", proof),
-        signed_in(owner).post("/accounts/logout/", {"next": target}),
-        signed_in(owner).post("/accounts/account/switch/", {"next": target}),
+        browser.get(LOGIN, {"next": target}),
+        browser.get("/accounts/signup/", {"next": target}),
+        browser.post("/accounts/reauthenticate/", {**proof, "next": target}),
+        browser.post(f"/accounts/reauthenticate/?{urlencode({'next': target})}", proof),
+        browser.post("/accounts/account/switch/", {"next": target}),
+        browser.post("/accounts/logout/", {"next": target}),
         Client().get("/admin/login/", {"next": target}, follow=True),
     ]
     for response in responses:

@@ -11,7 +11,8 @@ from pytest_django import Settings
 from accounts.authentication import sign_in_queue
 from accounts.authentication.sign_in_queue import SignInQueueMiddleware
 from accounts.models import User
-from tests.conftest import PASSWORD, signed_in_by_form
+from tests.accounts.authentication.test_known_browsers import known_browser
+from tests.conftest import PASSWORD
 
 pytestmark = pytest.mark.anywhere
 
@@ -41,11 +42,6 @@ def page() -> Iterator[Page]:
     page = Page()
     yield page
     page.may_finish.set()
-
-
-@pytest.fixture
-def full_queue(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sign_in_queue, "QUEUE_SIZE", 0)
 
 
 def test_queue_of_a_worker_holds_its_share_of_32_strangers(page: Page, settings: Settings) -> None:
@@ -78,7 +74,10 @@ def test_stranger_is_refused_after_the_maximum_wait(
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("path", [LOGIN, "/accounts/signup/", "/accounts/password/reset/key/1-a/"])
-def test_full_queue_refuses_every_page_that_hashes_a_password(full_queue: None, path: str) -> None:
+def test_full_queue_refuses_every_page_that_hashes_a_password(
+    path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sign_in_queue, "QUEUE_SIZE", 0)
     refused = Client().post(path, {"login": "jane@shop.example", "password": "wrong"})
     assert refused.status_code == 503
     assert refused.headers["Retry-After"] == "5"
@@ -87,17 +86,12 @@ def test_full_queue_refuses_every_page_that_hashes_a_password(full_queue: None, 
     assert Client().get(LOGIN).status_code == 200
 
 
-@pytest.fixture
-def known_browser(owner: User) -> Client:
-    browser = signed_in_by_form(owner)
-    browser.post("/accounts/logout/")
-    return browser
-
-
 def test_known_browser_bypasses_a_full_queue_only_to_sign_in(
-    known_browser: Client, owner: User, full_queue: None
+    owner: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    browser = known_browser(owner)
+    monkeypatch.setattr(sign_in_queue, "QUEUE_SIZE", 0)
     form = {"login": owner.email, "password": PASSWORD}
     for path in ("/accounts/signup/", "/accounts/password/reset/key/1-a/"):
-        assert known_browser.post(path, form).status_code == 503
-    assert known_browser.post(LOGIN, form).status_code == 302
+        assert browser.post(path, form).status_code == 503
+    assert browser.post(LOGIN, form).status_code == 302

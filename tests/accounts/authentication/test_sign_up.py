@@ -1,4 +1,4 @@
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import pytest
 from allauth.account.models import EmailAddress
@@ -6,17 +6,20 @@ from django.core import mail
 from django.test import Client
 from pytest_django import Settings
 
-from accounts.engine import get_engine
 from accounts.models import Account, AuditEntry, Membership, User
+from accounts.retention import delete_unconfirmed_sign_up
 from accounts.roles import Role
 from runtime.mail.outbox import send_due
 from runtime.models import Mail
 from tests.conftest import PASSWORD
 from tests.engine.hostile_domains import HOSTILE
-from tests.servers.dns import FakeDns, dns_server
+from tests.servers.dns import FakeDns
+from tests.support.engine_dns import fake_dns
 from tests.support.received_email import code_in_email
 
 pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
+
+__all__ = ["fake_dns"]
 
 SIGN_UP = "/accounts/signup/"
 CONFIRM = "/accounts/confirm-email/"
@@ -59,6 +62,16 @@ def test_failed_sign_up_is_rolled_back(client: Client, settings: Settings) -> No
 
 def fail(**_: object) -> None:
     raise RuntimeError("a hook failed")
+
+
+def test_refused_sign_up_leaves_nothing_behind(client: Client, settings: Settings) -> None:
+    settings.ACCOUNT_RATE_LIMITS = {"confirm_email": "1/10s/key"}
+    sign_up(client, "jane@shop.example")
+    delete_unconfirmed_sign_up(email="jane@shop.example")
+    assert sign_up(Client(), "jane@shop.example") == 429
+    assert not User.objects.exists()
+    assert not EmailAddress.objects.exists()
+    assert not Account.objects.exists()
 
 
 @pytest.mark.parametrize(
@@ -139,21 +152,11 @@ def test_address_without_a_known_problem_is_accepted(client: Client, email: str)
     assert sign_up(client, email) == 302
 
 
-@pytest.fixture
-def fake_dns(settings: Settings) -> Iterator[FakeDns]:
-    scripted = FakeDns()
-    with dns_server(scripted) as server:
-        settings.DNS_RESOLVERS = [server]
-        settings.DNS_TIMEOUT = 0.7
-        get_engine.cache_clear()
-        yield scripted
-    get_engine.cache_clear()
-
-
 @pytest.mark.parametrize("script", HOSTILE)
 def test_a_sign_up_sends_at_most_four_messages(
-    client: Client, fake_dns: FakeDns, script: Callable[[FakeDns, str], None]
+    client: Client, fake_dns: FakeDns, settings: Settings, script: Callable[[FakeDns, str], None]
 ) -> None:
+    settings.DNS_TIMEOUT = 0.7
     script(fake_dns, "shop.com")
     client.post(SIGN_UP, {"email": "jane@shop.com", "password1": PASSWORD})
     assert User.objects.filter(email="jane@shop.com").exists()

@@ -21,7 +21,7 @@ from apikeys.actor import Actor
 from apikeys.models import ApiKey
 from credits import services as credits
 from credits import usage_alerts
-from credits.models import Pack, Wallet
+from credits.models import Order, Pack, Wallet
 from credits.orders import refunds
 from engine import as_pending
 from lists import lifecycle
@@ -71,6 +71,15 @@ class Shop:
         self.secrets.append(secret)
         return key
 
+    def grant(self) -> None:
+        credits.grant(account=self.account, amount=5_000, reason=REASON, actor=self.staff)
+
+    def lift_suspension(self) -> None:
+        accounts.lift_suspension(account=self.account, actor=self.staff)
+
+    def place_order(self) -> Order:
+        return place_order(self.account, Pack.objects.earliest("credits"))
+
     @property
     def actor(self) -> Actor:
         return Actor(self.account, user=self.owner)
@@ -103,36 +112,16 @@ def exhaust_credits(shop: Shop) -> None:
     shop.call()
 
 
-def grant_credits(shop: Shop) -> None:
-    credits.grant(account=shop.account, amount=5_000, reason=REASON, actor=shop.staff)
-
-
-def pay_order(shop: Shop) -> None:
-    pay(place_order(shop.account, Pack.objects.earliest("credits")))
-
-
 def refund_order(shop: Shop) -> None:
-    order = place_order(shop.account, Pack.objects.earliest("credits"))
+    order = shop.place_order()
     pay(order)
     refunds.refund_order(order=order, cents=100, actor=shop.staff, reason=REASON)
-
-
-def change_plan(shop: Shop) -> None:
-    subscribe(shop.account, "starter", str(timezone.now().date()))
-
-
-def create_key(shop: Shop) -> None:
-    shop.create_key()
 
 
 def rotate_key(shop: Shop) -> None:
     key, grace = shop.create_key(), timedelta(hours=1)
     _, secret = keys.rotate_key(key=key, grace=grace, actor=shop.owner)
     shop.secrets.append(secret)
-
-
-def revoke_key(shop: Shop) -> None:
-    keys.revoke_key(key=shop.create_key(), actor=shop.owner)
 
 
 def announce_expiry(shop: Shop) -> None:
@@ -153,18 +142,10 @@ def reach_credit_limit(shop: Shop) -> None:
     shop.call(shop.secrets[-1])
 
 
-def read_list(shop: Shop) -> None:
-    shop.upload(b"email\n" + "\n".join(ADDRESSES).encode())
-
-
 def complete_list(shop: Shop) -> None:
     shop.set_balance(100)
     shop.start_list()
     work()
-
-
-def fail_list(shop: Shop) -> None:
-    shop.upload(b"email\n")
 
 
 def pause_list(shop: Shop) -> None:
@@ -197,16 +178,12 @@ def remove(shop: Shop) -> None:
 def suspend(shop: Shop) -> None:
     accounts.suspend_account(account=shop.account, actor=shop.staff, reason=REASON)
     # Suspended accounts still have events.
-    credits.grant(account=shop.account, amount=1, reason=REASON, actor=shop.staff)
+    shop.grant()
     assert Event.objects.latest("pk").type == "credits.granted"
 
 
-def reinstate(shop: Shop) -> None:
-    accounts.lift_suspension(account=shop.account, actor=shop.staff)
-
-
 def use_more(shop: Shop) -> None:
-    accounts.lift_suspension(account=shop.account, actor=shop.staff)
+    shop.lift_suspension()
     for age in range(8):
         add_usage(shop.account, timezone.now() - timedelta(days=age), 100 if age else 1_000)
     usage_alerts.alert_unusual_spend()
@@ -230,23 +207,23 @@ def complete_check(shop: Shop) -> None:
     finish(probe=probe, finding=finding)
 
 
-PROVOCATIONS: dict[str, Callable[[Shop], None]] = {
+PROVOCATIONS: dict[str, Callable[[Shop], object]] = {
     "credits.low": lower_credits,
     "credits.exhausted": exhaust_credits,
-    "credits.granted": grant_credits,
-    "order.paid": pay_order,
+    "credits.granted": lambda shop: shop.grant(),
+    "order.paid": lambda shop: pay(shop.place_order()),
     "order.refunded": refund_order,
-    "plan.changed": change_plan,
-    "key.created": create_key,
+    "plan.changed": lambda shop: subscribe(shop.account, "starter", str(timezone.now().date())),
+    "key.created": lambda shop: shop.create_key(),
     "key.rotated": rotate_key,
-    "key.revoked": revoke_key,
+    "key.revoked": lambda shop: keys.revoke_key(key=shop.create_key(), actor=shop.owner),
     "key.expiring": announce_expiry,
     "key.expired": expire_key,
     "key.credit_limit_reached": reach_credit_limit,
-    "list.ready": read_list,
+    "list.ready": lambda shop: shop.upload("\n".join(["email", *ADDRESSES]).encode()),
     "list.results_ready": complete_list,
     "list.completed": complete_list,
-    "list.failed": fail_list,
+    "list.failed": lambda shop: shop.upload(b"email\n"),
     "list.paused": pause_list,
     "list.canceled": cancel_list,
     "check.completed": complete_check,
@@ -254,7 +231,7 @@ PROVOCATIONS: dict[str, Callable[[Shop], None]] = {
     "member.joined": join,
     "member.removed": remove,
     "account.suspended": suspend,
-    "account.reinstated": reinstate,
+    "account.reinstated": lambda shop: shop.lift_suspension(),
     "usage.unusual": use_more,
     "webhook.test": send_test,
 }

@@ -78,6 +78,7 @@ def test_every_type_is_recorded_with_valid_data_that_identifies_no_person(shop: 
         assert not [word for word in hidden if word.lower() in text], event.body
 
 
+@pytest.mark.anywhere
 def test_change_that_is_rolled_back_leaves_no_event(shop: Shop) -> None:
     needed = {"member.removed": "member.joined", "account.reinstated": "account.suspended"}
     for name, provoke in PROVOCATIONS.items():
@@ -152,9 +153,7 @@ def test_closing_an_account_records_no_events(shop: Shop) -> None:
     assert Event.objects.count() == before
 
 
-def test_list_that_starts_automatically_is_ready_only_if_its_start_was_refused(
-    shop: Shop,
-) -> None:
+def test_list_that_starts_automatically_is_ready_only_if_its_start_was_refused(shop: Shop) -> None:
     """Its results are ready before it is completed."""
 
     def upload() -> AddressList:

@@ -51,15 +51,6 @@ def test_rows_count_codes_passkeys_and_sessions(user: User) -> None:
     assert Authenticator.objects.filter(user=user).count() == 2
 
 
-def test_password_row_says_when_it_was_changed(user: User) -> None:
-    unchanged = rows(user)["Password"]
-    assert unchanged.description == "Not changed since you joined on 3 Nov 2026."
-    assert unchanged.moment is None
-    user.password_changed_at = JOINED
-    changed = rows(user)["Password"]
-    assert (changed.description, changed.moment) == ("Changed", JOINED)
-
-
 def test_required_factor_is_an_app_or_a_passkey_where_passkeys_work() -> None:
     both, app = (second_factor_rows(passkeys_work=works) for works in (True, False))
     assert [row.title for row in both] == ["Authenticator app", "Passkey"]

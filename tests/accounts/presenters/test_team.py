@@ -1,19 +1,12 @@
 """What the team page, invitations, and pages about membership say."""
 
-from datetime import UTC, datetime
-
 import pytest
 
-from accounts.models import Account, Invitation, Membership, User
-from accounts.presenters.team import (
-    factor_setting,
-    invitation_requirement,
-    member_rows,
-)
+from accounts.models import Account, Membership, User
+from accounts.presenters.team import factor_setting, member_rows
 from accounts.roles import Role, roles_assignable_by
 
 SHOP = Account(name="The Shop")
-STRICT_SHOP = Account(name="The Shop", second_factor_required_at=datetime(2026, 11, 3, tzinfo=UTC))
 OLIVE = User(email="olive@shop.example", name="Olive")
 OWNER = Membership(pk=1, account=SHOP, user=OLIVE, role=Role.OWNER)
 ADMIN = Membership(pk=2, account=SHOP, user=User(email="ada@shop.example"), role=Role.ADMIN)
@@ -34,13 +27,6 @@ def test_members_are_removed_by_those_who_may_assign_their_role(
     rows = member_rows([OWNER, ADMIN, VIEWER], viewer, roles_assignable_by(Role(viewer.role)))
     assert [row.removal_label for row in rows] == labels
     assert [row.membership for row in rows if row.is_viewer] == [viewer]
-
-
-def test_invitation_says_that_a_second_factor_is_required() -> None:
-    assert invitation_requirement(Invitation(account=SHOP), has_factor=False) == ""
-    strict = Invitation(account=STRICT_SHOP)
-    assert invitation_requirement(strict, has_factor=False).endswith("you'll set it up next.")
-    assert invitation_requirement(strict, has_factor=True).endswith("You already have one.")
 
 
 def test_owner_can_require_a_second_factor_once_they_have_one() -> None:

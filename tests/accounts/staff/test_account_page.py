@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from accounts.models import Account, User
 from apikeys.models import ApiKey, RefusalHour
-from credits.models import Pack
+from credits.models import Order
 from credits.wallet.charges import Charge, charge_account, record_usage
 from lists.models import AddressList
 from tests.accounts.staff.staff_pages import (
@@ -22,11 +22,7 @@ from tests.accounts.staff.staff_pages import (
     visible_text,
 )
 from tests.conftest import make_user, signed_in
-from tests.credits.customers import place_order
-from tests.support.frozen_minute import freeze_time_but_not_processes
 from validation.models import LogEntry
-
-__all__ = ["freeze_time_but_not_processes"]
 
 pytestmark = pytest.mark.django_db
 
@@ -34,7 +30,7 @@ VIEWED = "account.looked_at_by_staff"
 
 
 @pytest.fixture
-def busy(account: Account, key: ApiKey) -> Account:
+def busy(account: Account, key: ApiKey, order: Order) -> Account:
     charge_account(Charge(account=account, key=key, verdict="deliverable", cost=3, duration_ms=20))
     charge_account(Charge(account=account, key=None, verdict="risky", cost=1, duration_ms=20))
     record_usage(
@@ -61,7 +57,6 @@ def busy(account: Account, key: ApiKey) -> Account:
             cost=1,
             duration_ms=14,
         )
-    place_order(account, Pack.objects.earliest("credits"))
     return account
 
 
@@ -117,6 +112,7 @@ def test_lists_tab_shows_states_and_counts(busy: Account) -> None:
     assert "secret.csv" not in page
 
 
+@pytest.mark.anywhere
 @pytest.mark.parametrize(("tab", "shown"), [("", "Overview"), ("x", "Overview"), ("team", "Team")])
 def test_unknown_tab_is_the_first_one(busy: Account, tab: str, shown: str) -> None:
     page = view_account(client_in_group("Support"), busy, tab)

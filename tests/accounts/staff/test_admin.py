@@ -1,19 +1,24 @@
+import re
+from datetime import date
 from urllib.parse import unquote
 
 import pytest
 import time_machine
 from allauth.mfa.models import Authenticator
 from django.contrib import admin
+from django.db.models import Model
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 from pytest_django import Settings
 
 from accounts.models import Account, AuditEntry, User
+from accounts.staff.panels import Cell
+from accounts.templatetags.staff_pages import cell_class, cell_html
 from apikeys.models import ApiKey
 from runtime.mail import outbox
 from runtime.models import Mail
-from tests.accounts.staff.staff_pages import client_in_group
+from tests.accounts.staff.staff_pages import client_in_group, visible_text
 from tests.conftest import PASSWORD, signed_in
 from tests.support.passkey_device import PasskeyDevice
 from tests.support.second_factors import (
@@ -95,18 +100,21 @@ def test_second_factor_prompt_of_the_admin_never_redirects_off_site(
     assert "evil.example" not in after.headers["Location"]
 
 
-@pytest.mark.parametrize("search", ["The Shop", "owner@shop.example", "acc_", "key"])
-def test_each_list_can_be_searched(search: str, staff: User, account: Account, key: ApiKey) -> None:
-    text = {"acc_": account.public_id, "key": key.last_four}.get(search, search)
-    client = signed_in(staff)
+def search(client: Client, model: type[Model], text: str) -> str:
+    name = f"admin:{model._meta.app_label}_{model._meta.model_name}_changelist"
+    page = client.get(reverse(name), {"q": text})
+    assert page.status_code == 200, name
+    return page.content.decode()
+
+
+def test_each_list_can_be_searched(staff_client: Client, account: Account, key: ApiKey) -> None:
     for model, options in admin.site._registry.items():
         if options.search_fields:
-            name = f"admin:{model._meta.app_label}_{model._meta.model_name}_changelist"
-            page = client.get(reverse(name), {"q": text})
-            assert page.status_code == 200, name
-            assert model is not ApiKey or key.display in page.content.decode()
-            found = account.public_id in page.content.decode()
-            assert model is not Account or found is (search != "key")
+            search(staff_client, model, "The Shop")
+    for text in ("The Shop", "owner@shop.example", account.public_id, key.last_four):
+        assert key.display in search(staff_client, ApiKey, text)
+        found = account.public_id in search(staff_client, Account, text)
+        assert found is (text != key.last_four)
 
 
 @pytest.mark.parametrize("group", ["Support", "Finance"])
@@ -135,14 +143,15 @@ def test_staff_removing_a_lost_second_factor_notifies_its_user(staff: User, owne
     assert Mail.objects.get(to=owner.email).subject == "Your second factor was removed"
 
 
-def test_staff_cannot_remove_their_own_second_factor_in_the_admin(staff: User) -> None:
+def test_staff_cannot_remove_their_own_second_factor_in_the_admin(
+    staff_client: Client, staff: User
+) -> None:
     """They have to use the Security page, which requires a proof."""
-    browser = signed_in(staff)
     kind = Authenticator.Type.TOTP
     factor = Authenticator.objects.create(user=staff, type=kind, data={"secret": "x"})
-    browser.post(f"/admin/mfa/authenticator/{factor.pk}/delete/", {"post": "yes"})
+    staff_client.post(f"/admin/mfa/authenticator/{factor.pk}/delete/", {"post": "yes"})
     selected = {"action": "delete_selected", "_selected_action": [factor.pk], "post": "yes"}
-    browser.post("/admin/mfa/authenticator/", selected)
+    staff_client.post("/admin/mfa/authenticator/", selected)
     assert Authenticator.objects.get() == factor
 
 
@@ -218,3 +227,28 @@ def test_footer_of_the_admin_names_the_version_and_the_commit(
     settings.COMMIT = "4d6173b2a1f09c8e7d6b5a4938271605f4e3d2c1"
     page = signed_in(staff).get(path)
     assert f"Version {settings.VERSION}, commit 4d6173b2a1f0<" in page.content.decode()
+
+
+@pytest.mark.parametrize("path", ["/admin/apikeys/apikey/", "/admin/accounts/user/"])
+def test_empty_cells_are_empty(staff_client: Client, secret: str, path: str) -> None:
+    page = staff_client.get(path).content.decode()
+    cells = [visible_text(cell) for cell in re.findall(r"<td.*?</td>", page, re.DOTALL)]
+    assert "" in cells
+    assert not {"-", "\N{EN DASH}", "None"} & {*cells}
+
+
+@pytest.mark.parametrize(
+    ("cell", "html", "css"),
+    [
+        (Cell(None), '<span aria-label="none">\N{EN DASH}</span>', "staff-moment"),
+        (Cell(1_200), "1,200", "staff-number"),
+        (Cell("USD 5.00", is_amount=True), "<bdi>USD 5.00</bdi>", "staff-number"),
+        (Cell(date(2026, 11, 20)), "20 Nov 2026", "staff-moment"),
+        (Cell("<b>", "/x/", "bad"), None, "staff-text"),
+        (Cell("x" * 33), f"<bdi>{'x' * 33}</bdi>", "staff-text staff-text-long"),
+    ],
+)
+def test_cell_is_rendered_by_its_type(cell: Cell, html: str | None, css: str) -> None:
+    marked = '<a href="/x/"><span class="staff-tone staff-tone-bad"><bdi>&lt;b&gt;</bdi></span></a>'
+    assert cell_html(cell) == (html or marked)
+    assert cell_class(cell) == css

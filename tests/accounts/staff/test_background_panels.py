@@ -20,9 +20,6 @@ from tests.accounts.staff.staff_pages import (
 from tests.accounts.webhooks.deliveries import URL
 from tests.accounts.webhooks.factory import make_endpoint
 from tests.conftest import signed_in
-from tests.support.frozen_minute import freeze_time_but_not_processes
-
-__all__ = ["freeze_time_but_not_processes"]
 
 pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 

@@ -1,18 +1,22 @@
-"""The panels on the admin's front page: credits, refusals, orders, revenue, and background work."""
+"""The admin's front page: its panels, and the numbers of 30 days with the 30 before."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import pytest
+from django.apps import apps
+from django.conf import settings
+from django.contrib import admin
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from accounts.models import Account, User
-from accounts.services import close_account, open_account, run_email_confirmed_hooks
-from apikeys.models import ApiKey, RefusalHour
-from credits.models import Pack
+from accounts.services import close_account
+from apikeys.models import RefusalHour
+from credits.models import Pack, UseDay
 from credits.orders.fulfillment import fulfill_order
+from credits.orders.refunds import refund_order
 from credits.services import grant
 from credits.wallet.charges import Charge, charge_account
 from credits.wallet.totals import roll_up_days
@@ -25,12 +29,10 @@ from tests.accounts.staff.staff_pages import (
     remove_group_permission,
     shows_panel,
     travel_to,
+    visible_text,
 )
-from tests.conftest import make_user
-from tests.credits.customers import place_order, use_credits
-from tests.support.frozen_minute import freeze_time_but_not_processes
-
-__all__ = ["freeze_time_but_not_processes"]
+from tests.conftest import signed_in
+from tests.credits.customers import place_order, sign_up, use_credits
 
 pytestmark = pytest.mark.django_db
 
@@ -135,9 +137,8 @@ def test_refusals_are_listed_per_account_and_kind(
 
 
 def test_unpaid_orders_are_listed_oldest_first_and_marked_when_overdue(
-    staff_client: Client, account: Account, owner: User, stranger: User, other: Account
+    staff_client: Client, account: Account, other: Account, pack: Pack
 ) -> None:
-    pack = Pack.objects.earliest("credits")
     with travel_to(timezone.now() - timedelta(days=60)):
         overdue = place_order(account, pack)
     new = place_order(other, pack)
@@ -147,15 +148,14 @@ def test_unpaid_orders_are_listed_oldest_first_and_marked_when_overdue(
     assert f"Elsewhere {new.due_on:%-d %b %Y} $5.00" in text
 
 
-def test_accounts_on_paid_plans_are_counted_by_plan(
-    staff_client: Client, account: Account, owner: User
-) -> None:
+def test_accounts_on_paid_plans_are_counted_by_plan(staff_client: Client, account: Account) -> None:
     fulfill_order(order=place_order(account, "growth"))
     text = panel_text(front_page(staff_client), PLANS)
     assert "Accounts 1" in text
     assert "Growth 1 $99.00" in text
 
 
+@pytest.mark.anywhere
 @pytest.mark.parametrize(("group", "hidden"), [("Support", []), ("Finance", [FEEDBACK])])
 def test_only_finance_sees_no_feedback_panel(group: str, hidden: list[str]) -> None:
     page = front_page(client_in_group(group))
@@ -188,15 +188,9 @@ def test_panel_is_hidden_without_its_permission(missing: str, hidden: set[str]) 
     assert {title for title in TITLES if not shows_panel(page, title)} == hidden
 
 
-def test_front_page_runs_at_most_25_queries(owner: User, account: Account, key: ApiKey) -> None:
-    pack = Pack.objects.earliest("credits")
-    shops = [account]
-    for number in range(15):
-        user = make_user(f"owner@shop-{number}.example")
-        open_account(user=user, name=f"Shop {number}")
-        run_email_confirmed_hooks(user=user)
-        shops.append(Account.objects.get(memberships__user=user))
-    for shop in shops:
+@pytest.mark.anywhere
+def test_front_page_runs_at_most_25_queries(account: Account, pack: Pack) -> None:
+    for shop in (account, *(sign_up(f"owner@shop-{number}.example") for number in range(15))):
         use_credits(shop, 99)
         refuse(shop, "rate_limit_exceeded", 5)
         place_order(shop, pack)
@@ -206,3 +200,70 @@ def test_front_page_runs_at_most_25_queries(owner: User, account: Account, key: 
     with CaptureQueriesContext(connection) as queries:
         front_page(client)
     assert len(queries) <= 25, "\n".join(query["sql"] for query in queries)
+
+
+NOW = datetime.fromisoformat("2026-11-20T09:00:00+00:00")
+
+
+def trends(client: Client) -> str:
+    return visible_text(front_page(client).partition("Last 30 days")[2].partition("Dashed")[0])
+
+
+def test_sums_of_30_days_are_compared_with_the_30_before(staff: User, account: Account) -> None:
+    with travel_to(NOW):
+        for days_ago, calls in ((3, 30), (29, 3), (31, 20), (59, 2), (60, 1000)):
+            for verdict in ("deliverable", "unknown"):
+                day = NOW.date() - timedelta(days=days_ago)
+                UseDay.objects.create(account=account, day=day, verdict=verdict, calls=calls)
+        use_credits(account, 1)
+        hour = NOW - timedelta(hours=1)
+        RefusalHour.objects.add(
+            account_id=account.pk, key_id=None, hour=hour, code="invalid_json", calls=1_200
+        )
+        text = trends(signed_in(staff))
+    # The first number includes today, the percentage doesn't.
+    assert "Validations 67 +50% vs previous 30 days" in text
+    assert "Unknown verdicts 33 +50% vs previous 30 days" in text
+    assert "Refused requests 1,200 None in the 30 days before" in text
+
+
+def test_revenue_is_less_refunds(staff: User, account: Account, pack: Pack) -> None:
+    with travel_to(NOW - timedelta(days=40)):
+        fulfill_order(order=place_order(account, pack))
+    with travel_to(NOW - timedelta(days=2)):
+        for _ in range(3):
+            fulfill_order(order=(order := place_order(account, pack)))
+        refund_order(order=order, cents=100)
+    with travel_to(NOW):
+        text = trends(signed_in(staff))
+    assert "Revenue less refunds $14.00 +180% vs previous 30 days" in text
+
+
+def test_new_accounts_are_counted_by_day(staff: User, account: Account, stranger: User) -> None:
+    Account.objects.update(created_at=timezone.now() - timedelta(days=45))
+    Account.objects.filter(pk=account.pk).update(created_at=timezone.now() - timedelta(days=1))
+    assert "New accounts 1 " in trends(signed_in(staff))
+
+
+@pytest.mark.anywhere
+@pytest.mark.parametrize(
+    ("missing", "hidden"),
+    [
+        ("view_order", "Revenue less refunds"),
+        ("view_useday", "Unknown verdicts"),
+        ("view_refusalhour", "Refused requests"),
+        ("view_account", "New accounts"),
+    ],
+)
+def test_trend_is_hidden_without_its_permission(missing: str, hidden: str) -> None:
+    client = client_in_group("Support")
+    assert hidden in trends(client)
+    remove_group_permission("Support", missing)
+    assert hidden not in trends(client)
+
+
+@pytest.mark.anywhere
+def test_every_table_of_the_admin_is_in_one_group() -> None:
+    grouped = [apps.get_model(name) for names in settings.STAFF_TABLES.values() for name in names]
+    assert len(grouped) == len({*grouped})
+    assert {*grouped} == {*admin.site._registry}

@@ -61,9 +61,7 @@ def test_member_cannot_take_a_staff_action_on_the_account(case: ActionCase, scen
 
 
 @pytest.mark.parametrize("role", Role)
-def test_every_role_counts_as_membership(
-    account: Account, owner: User, staff: User, role: Role
-) -> None:
+def test_every_role_counts_as_membership(account: Account, staff: User, role: Role) -> None:
     join(account, staff, role)
     form = {"form_token": "a" * 32, "amount": "5", "reason": "For me"}
     path = f"/admin/accounts/account/{account.pk}/grant/"

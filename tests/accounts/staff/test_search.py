@@ -12,11 +12,10 @@ from accounts.services import open_account
 from accounts.staff import links
 from apikeys import crypto
 from apikeys.models import ApiKey
-from credits.models import Order, Pack
+from credits.models import Order
 from credits.wallet.holds import hold_credits
 from tests.accounts.staff.staff_pages import client_in_group, remove_group_permission, visible_text
 from tests.conftest import make_user
-from tests.credits.customers import place_order
 from validation.ids import new_batch_id
 from validation.models import LogEntry
 
@@ -24,11 +23,6 @@ pytestmark = pytest.mark.django_db
 
 SEARCH = "/admin/search/"
 FIELDS: dict[str, Any] = {"status": 200, "path": "/v1/validate", "duration_ms": 1}
-
-
-@pytest.fixture
-def order(account: Account) -> Order:
-    return place_order(account, Pack.objects.earliest("credits"))
 
 
 def search(client: Client, text: str) -> Any:
@@ -188,6 +182,7 @@ def test_unknown_key_is_not_shown(staff_client: Client, key: ApiKey) -> None:
     assert "No results" in page
 
 
+@pytest.mark.anywhere
 def test_search_box_is_on_every_page_and_uses_post(staff_client: Client) -> None:
     for url in ("/admin/", "/admin/accounts/account/", SEARCH):
         page = staff_client.get(url).content.decode()
@@ -204,6 +199,7 @@ def test_query_string_is_not_searched(staff_client: Client, account: Account) ->
     assert "The Shop" not in response.content.decode()
 
 
+@pytest.mark.anywhere
 @pytest.mark.parametrize(
     ("missing", "text"),
     [

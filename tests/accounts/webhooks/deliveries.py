@@ -1,15 +1,25 @@
 """Deliveries, inserted without sending anything."""
 
+from datetime import timedelta
 from typing import Any
 
 from django.utils import timezone
 
 from accounts.events import record_event
 from accounts.events.types import types_by_name
-from accounts.models import Delivery, WebhookEndpoint
+from accounts.models import Delivery, Event, WebhookEndpoint
 from accounts.models.webhooks import DeliveryState
 
 URL = "https://shop.example/webhooks"
+
+
+def insert_delivery(
+    endpoint: WebhookEndpoint, name: str = "list.ready", days_old: float = 0, **fields: Any
+) -> Delivery:
+    """Return a delivery that waits for its first attempt, or has these fields."""
+    at = timezone.now() - timedelta(days=days_old)
+    event = Event.objects.create(account=endpoint.account, type=name, body="{}", created_at=at)
+    return endpoint.deliveries.create(event=event, **fields)
 
 
 def make_delivery(

@@ -6,17 +6,15 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from accounts.events import EventType, record_event
 from accounts.models import Account, Delivery, DeliveryAttempt, Event, User, WebhookEndpoint
 from accounts.retention import erase_account
 from accounts.services import export_account
 from accounts.webhooks import data
 from accounts.webhooks.fan_out import number_events
 from runtime.jobs.daily import on_every_day
+from tests.accounts.webhooks.factory import record
 
 pytestmark = pytest.mark.django_db
-
-READY = EventType("list.ready", "", "", {})
 
 
 @pytest.fixture
@@ -30,7 +28,7 @@ def endpoint(account: Account) -> WebhookEndpoint:
 def make_events(account: Account, count: int, days_old: int) -> list[int]:
     """Make events that were attempted once by each endpoint."""
     for _ in range(count):
-        record_event(account, READY, {})
+        record(account)
     number_events()
     now = timezone.now()
     made = list(account.events.filter(created_at__gt=now - timedelta(minutes=5)))
@@ -50,7 +48,7 @@ def test_old_events_are_deleted_with_their_deliveries_and_attempts(
     monkeypatch.setattr(data, "DELETED_AT_A_TIME", 2)
     make_events(account, 5, days_old=30)
     kept = make_events(account, 2, days_old=29)
-    record_event(account, READY, {})
+    record(account)
     Event.objects.filter(number=None).update(created_at=timezone.now() - timedelta(days=40))
     on_every_day.load("accounts.webhooks.data.delete_old_events")()
     assert sorted(Event.objects.numbered().values_list("pk", flat=True)) == kept
@@ -67,7 +65,7 @@ def test_erased_account_has_no_events_and_endpoints(
     make_events(account, 2, days_old=1)
     other = Account.objects.get(memberships__user=stranger)
     make_events(other, 1, days_old=1)
-    record_event(account, READY, {})
+    record(account)
     long_ago = timezone.now() - timedelta(days=1000)
     Account.objects.filter(pk=account.pk).update(closed_at=long_ago)
     erase_account(account=account)

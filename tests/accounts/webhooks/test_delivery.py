@@ -19,17 +19,13 @@ from accounts.models.webhooks import DeliveryState
 from accounts.roles import Role
 from accounts.webhooks.delivery import DELAYS, store_outcome
 from runtime.mail.outbox import Mail
+from tests.accounts.webhooks.deliveries import insert_delivery
 from tests.conftest import make_member
 
 
 @pytest.fixture
-def delivery(account: Account, endpoint: WebhookEndpoint) -> Delivery:
-    return make_delivery(endpoint)
-
-
-def make_delivery(endpoint: WebhookEndpoint) -> Delivery:
-    event = Event.objects.create(account=endpoint.account, type="webhook.test", body="{}")
-    return Delivery.objects.create(endpoint=endpoint, event=event)
+def delivery(endpoint: WebhookEndpoint) -> Delivery:
+    return insert_delivery(endpoint)
 
 
 def make_attempt(delivery: Delivery, status: int | None, error: str) -> DeliveryAttempt:
@@ -82,7 +78,7 @@ def test_ten_attempts_are_spread_over_three_days(delivery: Delivery) -> None:
 
 
 def test_delays_vary(endpoint: WebhookEndpoint) -> None:
-    deliveries = [make_delivery(endpoint) for _ in range(5)]
+    deliveries = [insert_delivery(endpoint) for _ in range(5)]
     Delivery.objects.update(tries=8)
     for delivery in deliveries:
         store(delivery)
@@ -122,7 +118,7 @@ def test_retry_after_is_obeyed(
 
 
 def test_retry_after_delays_all_earlier_attempts_of_the_endpoint(delivery: Delivery) -> None:
-    other, soon, later = (make_delivery(delivery.endpoint) for _ in range(3))
+    other, soon, later = (insert_delivery(delivery.endpoint) for _ in range(3))
     for each, delay in ((soon, timedelta(minutes=5)), (later, timedelta(days=2))):
         each.next_attempt_at = timezone.now() + delay
         each.save()
@@ -139,7 +135,7 @@ def test_gone_disables_the_endpoint(delivery: Delivery, account: Account) -> Non
     developer = make_member(account, Role.DEVELOPER)
     for role in (Role.ADMIN, Role.BILLING, Role.VIEWER):
         make_member(account, role)
-    other, done = make_delivery(delivery.endpoint), make_delivery(delivery.endpoint)
+    other, done = insert_delivery(delivery.endpoint), insert_delivery(delivery.endpoint)
     store(done, 200)
     store(delivery, 410)
     endpoint = WebhookEndpoint.objects.get()
@@ -153,13 +149,11 @@ def test_gone_disables_the_endpoint(delivery: Delivery, account: Account) -> Non
     assert "410 Gone" in Mail.objects.earliest("pk").text
 
 
-def test_endpoint_is_disabled_after_five_days_of_ten_failures(
-    endpoint: WebhookEndpoint,
-) -> None:
+def test_endpoint_is_disabled_after_five_days_of_ten_failures(endpoint: WebhookEndpoint) -> None:
     for days, failures, is_enabled in ((6, 8, True), (4, 9, True), (5, 9, False)):
         since = timezone.now() - timedelta(days=days)
         WebhookEndpoint.objects.update(failing_since=since, failures=failures)
-        delivery, other = make_delivery(endpoint), make_delivery(endpoint)
+        delivery, other = insert_delivery(endpoint), insert_delivery(endpoint)
         store(delivery)
         assert delivery.endpoint.is_enabled is is_enabled
         other.refresh_from_db()
@@ -169,7 +163,7 @@ def test_endpoint_is_disabled_after_five_days_of_ten_failures(
 
 
 def test_attempt_that_ends_after_its_endpoint_was_disabled_is_recorded(delivery: Delivery) -> None:
-    other = make_delivery(delivery.endpoint)
+    other = insert_delivery(delivery.endpoint)
     store(delivery, 410)
     store(other, 503, retry_after="60")
     assert (other.state, other.delivery_attempts.count()) == ("failed", 1)

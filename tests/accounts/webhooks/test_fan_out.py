@@ -7,22 +7,13 @@ from django.db import OperationalError, connection, transaction
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
-from accounts.events import EventType, record_event
 from accounts.models import Account, Delivery, Event, WebhookEndpoint
 from accounts.services import open_account
 from accounts.webhooks import fan_out
 from accounts.webhooks.fan_out import number_events
+from tests.accounts.webhooks.factory import COMPLETED, record
 from tests.conftest import make_user
 from tests.support.fresh_database import run_concurrently
-
-READY = EventType("list.ready", "", "", {})
-COMPLETED = EventType("list.completed", "", "", {})
-
-
-def record(account: Account, event_type: EventType = READY, **options: Any) -> Event:
-    event = record_event(account, event_type, {}, **options)
-    assert event is not None
-    return event
 
 
 def make_endpoint(account: Account, **fields: Any) -> WebhookEndpoint:

@@ -11,7 +11,7 @@ import pytest
 
 from tests.accounts.webhooks.processes import Sender, add_endpoints, end_leases, site, wait_until
 from tests.servers.books import fetch_rows
-from tests.servers.receiver import Handler, receiver, respond, silence
+from tests.servers.receiver import Handler, Receiver, receiver, respond, silence
 
 __all__ = ["site"]
 
@@ -30,17 +30,21 @@ def event_ids(site: Sender) -> set[str]:
     return {row[0] for row in fetch_rows(site, "SELECT public_id FROM accounts_event")}
 
 
+def assert_sent_again(site: Sender, shop: Receiver) -> None:
+    assert site.count("state = 'waiting' AND tries = 0") == 1
+    shop.behavior = respond(200)
+    restart(site)
+    site.wait_until_delivered(1)
+    assert len(shop.ids) == 2
+    assert set(shop.ids) == event_ids(site)
+
+
 def test_event_of_a_process_killed_during_its_attempt_is_sent_again(site: Sender) -> None:
     with receiver(silence) as shop:
         add_endpoints(site, shop.url)
         wait_until(lambda: len(shop.ids) == 1, site.output)
         site.kill()
-        assert site.count("state = 'waiting' AND tries = 0") == 1
-        shop.behavior = respond(200)
-        restart(site)
-        site.wait_until_delivered(1)
-        assert len(shop.ids) == 2
-        assert set(shop.ids) == event_ids(site)
+        assert_sent_again(site, shop)
 
 
 def test_event_of_a_process_killed_before_its_commit_is_sent_again(site: Sender) -> None:
@@ -57,12 +61,7 @@ def test_event_of_a_process_killed_before_its_commit_is_sent_again(site: Sender)
             wait_until(lambda: shop.in_progress == 0)
             time.sleep(0.2)
             site.kill()
-        assert site.count("state = 'waiting' AND tries = 0") == 1
-        shop.behavior = respond(200)
-        restart(site)
-        site.wait_until_delivered(1)
-        assert len(shop.ids) == 2
-        assert set(shop.ids) == event_ids(site)
+        assert_sent_again(site, shop)
 
 
 @contextmanager

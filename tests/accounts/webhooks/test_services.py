@@ -25,6 +25,7 @@ from accounts.services import open_account
 from accounts.webhooks import services
 from accounts.webhooks.data import delete_old_events
 from accounts.webhooks.delivery import store_outcome
+from tests.accounts.webhooks.deliveries import insert_delivery
 from tests.conftest import make_user
 from tests.servers.dns import FakeDns, servfail
 from tests.support.fresh_database import run_concurrently
@@ -43,13 +44,9 @@ def create(actor: Actor, **options: str) -> tuple[WebhookEndpoint, str]:
 
 
 def make_delivery(endpoint: WebhookEndpoint, state: DeliveryState, hours: int = 0) -> Delivery:
-    at = timezone.now() - timedelta(hours=hours)
-    event = Event.objects.create(
-        account=endpoint.account, type="list.ready", body="{}", created_at=at
-    )
     next_attempt_at = timezone.now() if state == DeliveryState.WAITING else None
-    return Delivery.objects.create(
-        endpoint=endpoint, event=event, state=state, tries=10, next_attempt_at=next_attempt_at
+    return insert_delivery(
+        endpoint, days_old=hours / 24, state=state, tries=10, next_attempt_at=next_attempt_at
     )
 
 

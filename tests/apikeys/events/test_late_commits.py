@@ -8,23 +8,17 @@ from threading import Event as Signal
 import pytest
 from django.db import connection, connections, transaction
 
-from accounts.events import EventType, record_event
 from accounts.models import Account, Event
 from accounts.services import open_account
 from accounts.webhooks.fan_out import number_events
 from apikeys.services import create_key
+from tests.accounts.webhooks.factory import record
 from tests.conftest import make_user
 from tests.support.api_client import ApiClient
 
 pytestmark = pytest.mark.skipif(connection.vendor != "postgresql", reason="PostgreSQL only")
 
 WAIT_SECONDS = 60
-
-
-def record(account: Account) -> Event:
-    event = record_event(account, EventType("list.ready", "", "", {}), {})
-    assert event is not None
-    return event
 
 
 @pytest.fixture

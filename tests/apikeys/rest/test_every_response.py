@@ -11,7 +11,6 @@ from django.db import InternalError, OperationalError
 from django.http import Http404, HttpRequest
 from django.test import override_settings
 from django.urls import URLPattern, get_resolver, re_path
-from pytest_django import Settings
 
 from accounts.models import Account
 from apikeys.errors import REFUSALS
@@ -225,9 +224,7 @@ def test_request_is_logged_once(caller: ApiClient, key: ApiKey, records: LogCapt
 
 
 @pytest.mark.parametrize("method", ["GET", "POST", "OPTIONS"])
-def test_paths_that_only_resemble_the_api_get_an_html_404(
-    method: str, settings: Settings, db: None
-) -> None:
+def test_paths_that_only_resemble_the_api_get_an_html_404(method: str) -> None:
     for path in ("/v1%0A", "/v1%0A/me", "/v1x", "/V1/me", "/v2/me", "/docs/v1/"):
         response = ApiClient().call(method, path)
         assert response.status_code == 404
@@ -248,6 +245,14 @@ TEXT = {"Content_Type": "text/plain"}
         ("POST", "/v1/validate", b"", CHUNKED, "length_required"),
         ("POST", "/v1/validate", b"x" * 8193, TEXT, "request_too_large"),
         ("POST", "/v1/validate", b"no json", TEXT, "unsupported_media_type"),
+        # An unknown query parameter is the last error.
+        ("GET", "/v1/nothing?form=1", b"", {}, "not_found"),
+        ("GET", "/v1/validate?form=1", b"", {}, "method_not_allowed"),
+        ("GET", "/v1/me?form=1", b"", {"Accept": "text/html"}, "not_acceptable"),
+        ("GET", "/v1/usage?form=1&from=yesterday", b"", {}, "invalid_field"),
+        ("POST", "/v1/validate?form=1", b"no json", {}, "invalid_json"),
+        ("POST", "/v1/validate?form=1", b"{}", {}, "missing_field"),
+        ("POST", "/v1/validate?form=1", b'{"email": 1}', {}, "invalid_field"),
     ],
 )
 def test_request_with_several_errors_gets_the_first_in_the_documented_order(
@@ -256,9 +261,10 @@ def test_request_with_several_errors_gets_the_first_in_the_documented_order(
     assert error_code(caller.call(method, path, body, **headers)) == code
 
 
-def test_401_429_and_403_precede_all_others(account: Account, caller: ApiClient) -> None:
-    response = ApiClient().call("PUT", "/v1/nothing", b"x" * 9000, Accept="text/html")
-    assert error_code(response) == "missing_api_key"
+def test_401_429_and_403_precede_all_others(caller: ApiClient) -> None:
+    for path in ("/v1/nothing", "/v1/usage?form=1"):
+        response = ApiClient().call("PUT", path, b"x" * 9000, Accept="text/html")
+        assert error_code(response) == "missing_api_key"
     Account.objects.update(requests_per_minute=1, suspended_at="2026-01-01T00:00Z")
     assert error_code(caller.get("/v1/nothing")) == "account_suspended"
     assert error_code(caller.get("/v1/nothing")) == "rate_limit_exceeded"

@@ -45,9 +45,7 @@ def caller_in_new_window(site: Product, email: str, limit: int) -> HttpCaller:
     return HttpCaller(site, secret)
 
 
-def test_eight_processes_enforce_the_limit_exactly(
-    eight: Product,
-) -> None:
+def test_eight_processes_enforce_the_limit_exactly(eight: Product) -> None:
     caller = caller_in_new_window(eight, "exact@shop.example", LIMIT)
     responses = caller.get_concurrently(3 * LIMIT)
     statuses = Counter(response.status for response in responses)

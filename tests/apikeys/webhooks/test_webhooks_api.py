@@ -3,7 +3,6 @@
 import json
 from datetime import timedelta
 from typing import Any
-from urllib.parse import urlencode
 
 import pytest
 import time_machine
@@ -24,8 +23,9 @@ from accounts.webhooks.keys import public_key
 from accounts.webhooks.services import MAX_ATTEMPTS, MAX_TESTS, MAX_WEBHOOKS
 from apikeys.services import create_key
 from runtime.encryption import decrypt
+from tests.accounts.webhooks.deliveries import insert_delivery
 from tests.servers.dns import FakeDns
-from tests.support.api_client import ApiClient, error_code
+from tests.support.api_client import ApiClient, error_code, read_all
 from tests.support.log_records import LogCapture
 
 pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
@@ -60,9 +60,7 @@ def refusal(response: Any) -> tuple[int, str, str | None, str]:
 
 def make_delivery(public_id: str, number: int = 0, **fields: Any) -> Delivery:
     endpoint = WebhookEndpoint.objects.get(public_id=public_id)
-    event_type = "list.completed" if number % 2 else "list.ready"
-    event = Event.objects.create(account=endpoint.account, type=event_type, body="{}")
-    return Delivery.objects.create(endpoint=endpoint, event=event, **fields)
+    return insert_delivery(endpoint, "list.completed" if number % 2 else "list.ready", **fields)
 
 
 FAILED: dict[str, Any] = {"state": DeliveryState.FAILED, "next_attempt_at": None, "tries": 10}
@@ -201,17 +199,8 @@ def test_deliveries_are_listed_newest_first_with_their_attempts(caller: ApiClien
         )
     ids = [delivery.public_id for delivery in made]
 
-    def read(**query: object) -> list[str]:
-        """Return the ids of all pages."""
-        found: list[str] = []
-        while True:
-            search = urlencode({"limit": 2, **query})
-            page = call(caller, "GET", f"{path}/deliveries?{search}").json()
-            found += [delivery["id"] for delivery in page["data"]]
-            assert page["next"] == (found[-1] if page["has_more"] else None)
-            if not page["has_more"]:
-                return found
-            query["starting_after"] = page["next"]
+    def read(**query: str) -> list[str]:
+        return read_all(caller, f"/v1/webhooks{path}/deliveries", **query)
 
     assert read() == ids[::-1]
     assert read(state="failed") == [ids[4], ids[3]]

@@ -2,10 +2,7 @@ import pytest
 
 from accounts.models import Account
 from tests.credits.automatic_top_ups.helpers import give_card, switch_on_top_up
-from tests.credits.payments.stripe_helpers import running, stripe
 from tests.servers.stripe import FakeStripe
-
-__all__ = ["running", "stripe"]
 
 
 @pytest.fixture

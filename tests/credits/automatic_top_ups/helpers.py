@@ -66,10 +66,6 @@ def set_balance(account: Account, balance: int) -> None:
     Wallet.objects.filter(account=account).update(balance=balance)
 
 
-def get_balance(account: Account) -> int:
-    return Wallet.objects.get(account=account).balance
-
-
 def order_states(account: Account) -> list[str]:
     return [order.state for order in account.orders.order_by("pk")]
 

@@ -16,7 +16,6 @@ from tests.credits.automatic_top_ups.helpers import (
     CREDITS,
     PRICE,
     audited,
-    get_balance,
     get_top_up,
     give_card,
     last_order,
@@ -27,6 +26,7 @@ from tests.credits.automatic_top_ups.helpers import (
     subjects,
     switch_on_top_up,
 )
+from tests.credits.customers import balance
 from tests.credits.payments.stripe_helpers import buy, send_event
 from tests.servers.stripe import FakeStripe
 
@@ -170,9 +170,9 @@ def test_switching_on_needs_a_card(stripe: FakeStripe, account: Account) -> None
         switch_on_top_up(account)
 
 
-@pytest.mark.parametrize(("cents", "balance"), [(PRICE, 100), (100, 100 + CREDITS * 4 // 5)])
+@pytest.mark.parametrize(("cents", "left"), [(PRICE, 100), (100, 100 + CREDITS * 4 // 5)])
 def test_refund_of_an_automatic_order_switches_off(
-    stripe: FakeStripe, shop: Account, cents: int, balance: int
+    stripe: FakeStripe, shop: Account, cents: int, left: int
 ) -> None:
     run_worker()
     event = stripe.refund_payment(last_order(shop).provider_payment, cents, metadata={})
@@ -180,7 +180,7 @@ def test_refund_of_an_automatic_order_switches_off(
     top_up = get_top_up(shop)
     assert (top_up.is_on, top_up.off_for) == (False, Off.REFUND)
     assert subjects().count("Automatic top-up is off for The Shop") == 1
-    assert get_balance(shop) == balance
+    assert balance(shop) == left
 
 
 def test_refund_of_another_order_leaves_it_on(
@@ -197,7 +197,7 @@ def test_dispute_of_an_automatic_order_switches_off(stripe: FakeStripe, shop: Ac
     assert send_event(stripe.event("charge.dispute.created", dispute)) == 200
     assert get_top_up(shop).off_for == Off.DISPUTE
     # The credits are deducted once the dispute is lost.
-    assert get_balance(shop) == 100 + CREDITS
+    assert balance(shop) == 100 + CREDITS
 
 
 def test_switching_off_is_recorded_once(stripe: FakeStripe, shop: Account, owner: User) -> None:

@@ -78,11 +78,7 @@ def test_other_members_may_not_change_it(shop: Account, pack: Pack, role: Role) 
     ],
 )
 def test_invalid_settings_are_refused(
-    shop: Account,
-    owner: User,
-    pack: Pack,
-    changes: dict[str, object],
-    error: str,
+    shop: Account, owner: User, pack: Pack, changes: dict[str, object], error: str
 ) -> None:
     page = signed_in(owner).post(PAGE, form(pack, **changes)).content.decode()
     assert error in page

@@ -11,7 +11,6 @@ from tests.credits.automatic_top_ups.helpers import (
     CREDITS,
     PRICE,
     audited,
-    get_balance,
     get_top_up,
     give_card,
     last_order,
@@ -22,7 +21,7 @@ from tests.credits.automatic_top_ups.helpers import (
     subjects,
     switch_on_top_up,
 )
-from tests.credits.customers import use_credits
+from tests.credits.customers import balance, use_credits
 from tests.servers.stripe import FakeStripe
 
 pytestmark = pytest.mark.django_db
@@ -33,7 +32,7 @@ def test_low_balance_buys_the_pack_with_the_saved_card(stripe: FakeStripe, shop:
     order = last_order(shop)
     assert (order.state, order.method, order.total_cents) == ("paid", "stripe", PRICE)
     assert (order.invoice_number, order.placed_by) == (1, "automatic top-up")
-    assert get_balance(shop) == 100 + CREDITS
+    assert balance(shop) == 100 + CREDITS
     (charged,) = stripe.charged
     intent = stripe.intents[charged]
     assert (order.provider_payment, intent["amount"], intent["currency"]) == (charged, PRICE, "usd")
@@ -62,7 +61,7 @@ def test_charge_that_crosses_the_threshold_is_followed_by_an_order(
     assert order_states(account) == []
     use_credits(account, 41)
     run_worker()
-    assert get_balance(account) == 59 + CREDITS
+    assert balance(account) == 59 + CREDITS
 
 
 def test_next_order_waits_for_ten_minutes_also_after_switching_on_again(

@@ -17,7 +17,6 @@ from runtime.models import Mail
 from tests.credits.automatic_top_ups.helpers import (
     PRICE,
     audited,
-    get_balance,
     get_top_up,
     give_card,
     order_states,
@@ -26,7 +25,7 @@ from tests.credits.automatic_top_ups.helpers import (
     set_balance,
     switch_on_top_up,
 )
-from tests.credits.customers import sign_up
+from tests.credits.customers import balance, sign_up
 from tests.credits.payments.stripe_helpers import send_event
 from tests.servers.stripe import FakeStripe
 from tests.support.fresh_database import run_concurrently
@@ -171,4 +170,4 @@ def _assert_promises(stripe: FakeStripe, shop: Account) -> None:
     assert len(charged) <= 3
     being_paid = Order.objects.filter(state="pending", automatic__outcome="")
     assert being_paid.count() <= 1
-    assert get_balance(shop) >= 0
+    assert balance(shop) >= 0

@@ -74,7 +74,7 @@ def test_refund_deducts_the_credits(order: Order, account: Account, staff: User)
 
 
 def test_refund_of_spent_credits_is_a_debt_that_the_next_purchase_pays(
-    order: Order, account: Account, owner: User, pack: Pack
+    order: Order, account: Account, pack: Pack
 ) -> None:
     fulfill_order(order=order)
     use_credits(account, 900)
@@ -127,7 +127,7 @@ def current_plan(account: Account) -> str:
 
 
 def test_invoice_numbers_have_no_gaps_after_a_rollback(
-    order: Order, account: Account, owner: User, pack: Pack
+    order: Order, account: Account, pack: Pack
 ) -> None:
     with pytest.raises(ZeroDivisionError), transaction.atomic():
         place_order(account, pack)
@@ -148,9 +148,7 @@ def test_missing_invoice_and_paid_order_without_credits_are_discrepancies(order:
     assert line.endswith(f"{order.public_id} is paid, but its credits were not granted.")
 
 
-def test_account_can_have_ten_pending_orders(
-    order: Order, account: Account, owner: User, pack: Pack
-) -> None:
+def test_account_can_have_ten_pending_orders(order: Order, account: Account, pack: Pack) -> None:
     for _ in range(MAX_PENDING_ORDERS - 1):
         place_order(account, pack)
     with pytest.raises(OrderRefused, match="10 orders waiting for payment"):

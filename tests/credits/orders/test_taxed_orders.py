@@ -2,7 +2,6 @@
 
 import re
 from decimal import Decimal
-from typing import Any
 
 import pytest
 from django.test import Client
@@ -22,7 +21,8 @@ from credits.orders.quotes import (
 )
 from credits.plans import subscriptions
 from credits.plans.periods import Period, month_starting
-from tests.credits.customers import order_form, subscribe
+from tests.credits.customers import get_buyer, order_form, subscribe
+from tests.credits.test_pages import text
 
 pytestmark = pytest.mark.django_db
 
@@ -40,8 +40,9 @@ def terms_of(order: Order) -> tuple[int, int, str]:
     return order.net_cents, order.tax_cents, order.tax_reason
 
 
-def place(account: Account, owner: User, item: Pack | Plan, buyer: Buyer) -> Order:
-    return place_order(quote=quote(account, item, buyer), buyer=buyer, actor=owner)
+def place(account: Account, item: Pack | Plan, buyer: Buyer) -> Order:
+    actor = get_buyer(account)
+    return place_order(quote=quote(account, item, buyer), buyer=buyer, actor=actor)
 
 
 @pytest.mark.parametrize(
@@ -54,14 +55,9 @@ def place(account: Account, owner: User, item: Pack | Plan, buyer: Buyer) -> Ord
     ],
 )
 def test_order_has_and_keeps_the_tax_of_its_buyer(
-    account: Account,
-    owner: User,
-    pack: Pack,
-    settings: Settings,
-    buyer: Buyer,
-    terms: tuple[int, int, str],
+    account: Account, pack: Pack, settings: Settings, buyer: Buyer, terms: tuple[int, int, str]
 ) -> None:
-    order = place(account, owner, pack, buyer)
+    order = place(account, pack, buyer)
     settings.SELLER_COUNTRY = "FR"
     order.refresh_from_db()
     assert terms_of(order) == terms
@@ -69,10 +65,10 @@ def test_order_has_and_keeps_the_tax_of_its_buyer(
 
 
 def test_quote_without_a_form_is_for_the_buyer_of_the_last_order(
-    account: Account, owner: User, pack: Pack
+    account: Account, pack: Pack
 ) -> None:
     assert quote(account, pack).amount.total_cents == 595
-    place(account, owner, pack, FRENCH)
+    place(account, pack, FRENCH)
     again = quote(account, pack)
     assert (again.amount.total_cents, again.tax.reason) == (500, "Reverse charge")
     assert last_buyer(account) == FRENCH
@@ -96,12 +92,12 @@ def month(account: Account) -> Period:
 
 
 def test_renewal_has_the_tax_of_the_last_buyer_unless_it_was_charged_at_the_old_price(
-    account: Account, owner: User, pack: Pack, plans: dict[str, Plan], month: Period
+    account: Account, pack: Pack, plans: dict[str, Plan], month: Period
 ) -> None:
     starter = plans["starter"]
     # No country was entered yet.
     assert quote_renewal(account, starter, month).amount.tax_cents == 285
-    place(account, owner, pack, FRENCH)
+    place(account, pack, FRENCH)
     old = quote_renewal(account, starter, month, paid_cents=1_785)
     assert (old.amount.net_cents, old.amount.tax_cents, old.tax.reason) == (1_500, 285, "")
     subscription = subscriptions.lock_subscription(account)
@@ -110,18 +106,11 @@ def test_renewal_has_the_tax_of_the_last_buyer_unless_it_was_charged_at_the_old_
     assert price_with_tax(account, starter) == 1_500
 
 
-def test_upgrade_has_the_tax_of_its_buyer(
-    account: Account, owner: User, plans: dict[str, Plan]
-) -> None:
-    fulfill_order(order=place(account, owner, plans["starter"], AMERICAN))
+def test_upgrade_has_the_tax_of_its_buyer(account: Account, plans: dict[str, Plan]) -> None:
+    fulfill_order(order=place(account, plans["starter"], AMERICAN))
     upgrade = quote(account, plans["growth"])
     assert (upgrade.kind, upgrade.amount.total_cents) == ("upgrade", 8_400)
     assert upgrade.tax.reason == "Outside the scope of tax in Germany"
-
-
-def text(response: Any) -> str:
-    assert response.status_code == 200, response
-    return " ".join(response.content.decode().split())
 
 
 def shown_terms(page: str) -> str:
@@ -163,9 +152,9 @@ def test_wrong_vat_id_or_country_is_an_error_that_keeps_the_input(
 
 
 def test_tax_number_outside_the_european_union_is_not_checked(
-    browser: Client, account: Account, owner: User, pack: Pack
+    browser: Client, account: Account, pack: Pack
 ) -> None:
-    place(account, owner, pack, AMERICAN)
+    place(account, pack, AMERICAN)
     form = {**order_form(account, pack), "country": "US", "tax_id": "12-3456789"}
     browser.post(f"/credits/packs/{pack.public_id}/", form)
     assert last_buyer(account).tax_id == "12-3456789"

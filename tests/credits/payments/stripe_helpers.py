@@ -9,11 +9,10 @@ from django.test import Client
 from pytest_django import Settings
 from stripe import HTTPClient
 
-from accounts.models import Account, User
+from accounts.models import Account
 from credits.models import Order, Pack, Plan, Subscription
-from credits.orders import placement, quotes
-from credits.orders.quotes import Buyer
 from credits.payments.stripe import Stripe
+from tests.credits import customers
 from tests.servers.stripe import SECRET_KEY, WEBHOOK_SECRET, FakeStripe, fake_stripe, sign
 
 PlansByCode = dict[str, Plan]
@@ -44,10 +43,7 @@ def stripe(
 
 
 def place_order(account: Account, item: Pack | Plan) -> Order:
-    buyer = Buyer("The Shop Ltd")
-    order = placement.place_order(
-        quote=quotes.quote(account, item), buyer=buyer, actor=User.objects.earliest("pk")
-    )
+    order = customers.place_order(account, item)
     Stripe().begin(order)
     return order
 

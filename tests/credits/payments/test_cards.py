@@ -3,7 +3,7 @@
 from datetime import timedelta
 
 import pytest
-from django.test import TestCase
+from django.test import Client, TestCase
 from django.utils import timezone
 
 from accounts.models import Account, User
@@ -18,16 +18,12 @@ from tests.credits.payments.stripe_helpers import (
     PlansByCode,
     get_subscription,
     place_order,
-    running,
     send_event,
-    stripe,
     subscribe,
 )
 from tests.servers.stripe import FakeStripe, StripeObject
 
 pytestmark = pytest.mark.django_db
-
-__all__ = ["running", "stripe"]
 
 PAGE = "/credits/card/"
 FORM = {"form_token": "a" * 32}
@@ -45,9 +41,8 @@ def save_card(stripe: FakeStripe, account: Account) -> SavedCard:
 
 
 def test_consent_is_shown_and_recorded_once_the_page_opens(
-    stripe: FakeStripe, account: Account, owner: User
+    stripe: FakeStripe, account: Account, browser: Client, owner: User
 ) -> None:
-    browser = signed_in(owner)
     assert CARD_CONSENT in browser.get(PAGE).content.decode()
     stripe.is_down = True
     assert "isn&#x27;t responding" in browser.post(PAGE, FORM).content.decode()
@@ -172,6 +167,7 @@ def test_card_is_detached_when_a_closed_account_is_erased(
     assert stripe.detached == [card.provider_card]
 
 
+@pytest.mark.anywhere
 @pytest.mark.parametrize("role", [Role.VIEWER, Role.DEVELOPER])
 def test_members_who_may_not_buy_do_not_see_the_card(
     stripe: FakeStripe, account: Account, role: Role
@@ -182,9 +178,9 @@ def test_members_who_may_not_buy_do_not_see_the_card(
     assert browser.get(PAGE).status_code == 403
 
 
+@pytest.mark.anywhere
 @pytest.mark.parametrize("path", ["card/", "card/remove/", "automatic-top-up/"])
-def test_pages_do_not_exist_without_stripe(owner: User, path: str) -> None:
-    browser = signed_in(owner)
+def test_pages_do_not_exist_without_stripe(browser: Client, path: str) -> None:
     assert browser.get(f"/credits/{path}").status_code == 404
     assert "Card payments" not in browser.get("/credits/").content.decode()
 

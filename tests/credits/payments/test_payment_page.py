@@ -1,18 +1,26 @@
-"""Orders lead to the payment page in one step, and come back to where they began."""
+"""Orders lead to the payment page in one step, which saves the card of a member who agrees."""
 
 from http import HTTPStatus
 
 import pytest
+from django.test import TestCase
+from pytest_django import Settings
 
 from accounts.models import Account, User
-from credits.models import Pack
+from credits.forms import OrderForm
+from credits.models import CARD_CONSENT, Order, Pack, SavedCard
+from credits.orders.quotes import last_buyer, quote
 from tests.conftest import signed_in
-from tests.credits.payments.stripe_helpers import place_order, running, stripe
-from tests.servers.stripe import FakeStripe
+from tests.credits.customers import balance_and_debt, order_form
+from tests.credits.payments.stripe_helpers import (
+    PlansByCode,
+    get_subscription,
+    place_order,
+    send_event,
+)
+from tests.servers.stripe import FakeStripe, StripeObject
 
 pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
-
-__all__ = ["running", "stripe"]
 
 FORM_ACTION = "form-action 'self'"
 
@@ -79,3 +87,110 @@ def test_needed_credits_lead_to_the_smallest_pack_that_covers_them(
     location = signed_in(owner).get(path).headers.get("Location")
     pack = Pack.objects.filter(credits=found or 0).first()
     assert location == (f"/credits/packs/{pack.public_id}/?next=%2Flists%2F" if pack else None)
+
+
+def order_pack(owner: User, account: Account, pack: Pack, **fields: str) -> Order:
+    form = order_form(account, pack) | fields
+    response = signed_in(owner).post(f"/credits/packs/{pack.public_id}/", form)
+    assert response.status_code == 302
+    return account.orders.latest("pk")
+
+
+def pay(stripe: FakeStripe, order: Order) -> StripeObject:
+    return stripe.pay(stripe.find_session(order.public_id))
+
+
+def test_card_is_saved_only_with_consent(
+    stripe: FakeStripe, account: Account, owner: User, pack: Pack
+) -> None:
+    page = signed_in(owner).get(f"/credits/packs/{pack.public_id}/").content.decode()
+    assert '<input type="checkbox" name="save_card"' in page
+    assert "checked" not in page.partition('name="save_card"')[2].partition(">")[0]
+    assert CARD_CONSENT in page
+    order = order_pack(owner, account, pack)
+    session = stripe.find_session(order.public_id)
+    assert "setup_future_usage" not in session["payment_intent_data"]
+    assert send_event(pay(stripe, order)) == 200
+    assert balance_and_debt(account) == (1_100, 0)
+    assert not SavedCard.objects.exists()
+    assert not account.audit_entries.filter(action__startswith="card.").exists()
+
+
+def test_card_that_pays_for_a_pack_is_saved(
+    stripe: FakeStripe, account: Account, owner: User, pack: Pack
+) -> None:
+    for _ in range(2):
+        # The form is sent twice.
+        order = order_pack(owner, account, pack, save_card="on")
+    assert account.orders.get() == order
+    entry = account.audit_entries.get(action="card.agreed")
+    assert (entry.actor, entry.target) == (owner, CARD_CONSENT)
+    page = signed_in(owner).get(f"/credits/orders/{order.public_id}/").content.decode()
+    assert "We'll save your card when you pay." in page
+    session = stripe.find_session(order.public_id)
+    customer = get_subscription(account).provider_customer
+    assert customer
+    assert session["customer"] == customer
+    assert session["payment_method_types"] == ["card"]
+    assert session["payment_intent_data"]["setup_future_usage"] == "off_session"
+    assert session["payment_intent_data"]["metadata"] == {"order": order.public_id}
+
+    event = pay(stripe, order)
+    assert [send_event(event), send_event({**event, "id": "evt_replayed_once"})] == [200, 200]
+    card = SavedCard.objects.get(account=account)
+    assert (str(card), card.provider_customer) == ("Visa ending in 4242", customer)
+    assert account.audit_entries.filter(action="card.saved").count() == 1
+    assert balance_and_debt(account) == (1_100, 0)
+    page = signed_in(owner).get("/credits/").content.decode()
+    assert "Visa ending in 4242" in page
+
+
+def test_new_payment_page_of_the_order_saves_the_card_too(
+    stripe: FakeStripe, account: Account, owner: User, pack: Pack
+) -> None:
+    order = order_pack(owner, account, pack, save_card="on")
+    first = stripe.find_session(order.public_id)
+    stripe.sessions[first["id"]]["status"] = "expired"
+    signed_in(owner).post(f"/credits/orders/{order.public_id}/pay/")
+    second = stripe.find_session(order.public_id)
+    assert second["id"] != first["id"]
+    assert second["customer"] == first["customer"]
+    assert second["payment_intent_data"] == first["payment_intent_data"]
+
+
+def test_card_that_pays_for_the_next_pack_replaces_the_saved_one(
+    stripe: FakeStripe, account: Account, owner: User, pack: Pack
+) -> None:
+    send_event(pay(stripe, order_pack(owner, account, pack, save_card="on")))
+    former = SavedCard.objects.get(account=account)
+    page = signed_in(owner).get(f"/credits/packs/{pack.public_id}/").content.decode()
+    assert "Save this card instead of your Visa ending in 4242" in page
+    second = order_pack(owner, account, pack, save_card="on", form_token="b" * 32)
+    with TestCase.captureOnCommitCallbacks(execute=True):
+        send_event(pay(stripe, second))
+    assert SavedCard.objects.get(account=account).provider_card != former.provider_card
+    assert stripe.detached == [former.provider_card]
+
+
+def test_pack_is_granted_even_if_stripe_does_not_describe_the_card(
+    stripe: FakeStripe, account: Account, owner: User, pack: Pack
+) -> None:
+    event = pay(stripe, order_pack(owner, account, pack, save_card="on"))
+    stripe.is_down = True
+    assert send_event(event) == 200
+    assert balance_and_debt(account) == (1_100, 0)
+    assert not SavedCard.objects.exists()
+
+
+def test_pack_paid_by_invoice_and_plan_do_not_ask_for_a_card(
+    account: Account, owner: User, pack: Pack, plans: PlansByCode, settings: Settings
+) -> None:
+    page = signed_in(owner).get(f"/credits/packs/{pack.public_id}/").content.decode()
+    assert "save_card" not in page
+    order = order_pack(owner, account, pack, save_card="on")
+    assert not order.saves_card
+    assert not account.audit_entries.filter(action="card.agreed").exists()
+    # A plan always saves its card.
+    settings.STRIPE_SECRET_KEY = "sk_test"
+    form = OrderForm(quote(account, plans["starter"]), last_buyer(account), None)
+    assert "save_card" not in form.fields

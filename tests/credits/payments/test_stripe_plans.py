@@ -7,7 +7,7 @@ import pytest
 from accounts.models import Account, User
 from accounts.services import close_account
 from credits.models import Plan
-from credits.payments import sync_with_provider
+from credits.payments import sync_all_with_provider, sync_with_provider
 from credits.payments.stripe import Stripe
 from credits.plans import changes
 from credits.wallet.books import find_discrepancies
@@ -19,17 +19,13 @@ from tests.credits.payments.stripe_helpers import (
     buy,
     get_subscription,
     place_order,
-    running,
     send_event,
-    stripe,
     subscribe,
 )
-from tests.credits.time_travel import on, run_daily_jobs
+from tests.credits.time_travel import on, renew_plans, run_daily_jobs
 from tests.servers.stripe import FakeStripe
 
 pytestmark = pytest.mark.django_db
-
-__all__ = ["running", "stripe"]
 
 
 def test_plan_is_a_subscription_that_renews_automatically(
@@ -46,7 +42,7 @@ def test_plan_is_a_subscription_that_renews_automatically(
     first = {"billing_reason": "subscription_create"}
     assert send_event(stripe.renew(subscription.provider_subscription, 1_500, **first)) == 200
     assert (subscription.plan.code, balance_and_debt(account)) == ("starter", (5_100, 0))
-    run_daily_jobs("2026-12-20")
+    renew_plans("2026-12-20")
     assert not account.orders.pending().exists()
     with on("2026-12-25"):
         renewal = stripe.renew(subscription.provider_subscription, 1_500)
@@ -82,7 +78,7 @@ def test_renewal_paid_after_the_plan_ended_restores_it(
     with on("2026-11-25"):
         stripe_id = subscribe(stripe, account, plans["starter"])
     stripe.is_down = True
-    run_daily_jobs("2027-01-01")
+    renew_plans("2027-01-01")
     stripe.is_down = False
     with on("2027-01-02"):
         send_event(stripe.renew(stripe_id, 1_500))
@@ -149,7 +145,7 @@ def test_account_that_chose_free_is_not_charged_again(
         changes.schedule_plan(account=account, plan=plans["free"], actor=owner)
         sync_with_provider(account)
     assert stripe.subscriptions[stripe_id]["asked"] == {"cancel_at_period_end": "true"}
-    run_daily_jobs("2026-12-25")
+    renew_plans("2026-12-25")
     assert get_subscription(account).plan.code == "free"
 
 
@@ -159,9 +155,9 @@ def test_subscription_cancelled_at_stripe_lasts_until_its_paid_month_ends(
     with on("2026-11-25"):
         stripe_id = subscribe(stripe, account, plans["starter"])
         send_event(stripe.event("customer.subscription.deleted", {"id": stripe_id}))
-    run_daily_jobs("2026-12-24")
+    renew_plans("2026-12-24")
     assert get_subscription(account).plan.code == "starter"
-    run_daily_jobs("2026-12-25")
+    renew_plans("2026-12-25")
     assert get_subscription(account).plan.code == "free"
 
 
@@ -212,7 +208,7 @@ def test_resent_old_event_does_not_end_a_newer_subscription(
         first = stripe.pay(stripe.find_session(place_order(account, plans["starter"]).public_id))
         send_event(first)
         old = get_subscription(account).provider_subscription
-    run_daily_jobs("2027-01-01")
+    renew_plans("2027-01-01")
     assert stripe.cancelled == [old]
     with on("2027-01-02"):
         new = subscribe(stripe, account, plans["growth"])
@@ -264,7 +260,7 @@ def test_refunded_plan_is_not_charged_again(
     send_event(stripe.refund(stripe.find_session(order.public_id), 1_500))
     assert get_subscription(account).plan.code == "free"
     assert balance_and_debt(account) == (100, 0)
-    run_daily()
+    sync_all_with_provider()
     assert stripe.cancelled == [stripe_id]
 
 
@@ -273,8 +269,8 @@ def test_new_price_is_sent_to_stripe_by_the_daily_job_and_the_former_one_accepte
 ) -> None:
     stripe_id = subscribe(stripe, account, plans["starter"])
     Plan.objects.filter(code="starter").update(price_cents=2_000)
-    run_daily()
-    run_daily()
+    sync_all_with_provider()
+    sync_all_with_provider()
     request = stripe.subscriptions[stripe_id]["asked"]
     assert request["items"][0]["price_data"]["unit_amount"] == "2000"
     assert get_subscription(account).provider_cents == 2_000

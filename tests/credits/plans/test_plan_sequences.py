@@ -29,7 +29,7 @@ from tests.credits.customers import (
     subscribe,
     use_credits,
 )
-from tests.credits.time_travel import covered_until, on, plan_and_balance, run_daily_jobs
+from tests.credits.time_travel import covered_until, on, plan_and_balance, renew_plans
 
 pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 
@@ -44,7 +44,7 @@ def shop(db: None) -> Account:
 
 
 def plan_on(shop: Account, day: str) -> str:
-    run_daily_jobs(day)
+    renew_plans(day)
     return plan_and_balance(shop)[0]
 
 
@@ -56,7 +56,7 @@ def refund(order: Order, day: str, *, reported_by_provider: bool = False) -> Non
 
 def test_plan_ordered_in_the_grace_period_replaces_the_renewal(shop: Account) -> None:
     subscribe(shop, "starter")
-    run_daily_jobs("2026-12-18")
+    renew_plans("2026-12-18")
     old = pending_order(shop)
     with on("2026-12-27"):
         new = place_order(shop, "growth")
@@ -65,7 +65,7 @@ def test_plan_ordered_in_the_grace_period_replaces_the_renewal(shop: Account) ->
     old.refresh_from_db()
     assert old.state == "cancelled"
     assert (plan_and_balance(shop)[0], covered_until(shop)) == ("growth", "2027-01-25")
-    run_daily_jobs("2027-01-18")
+    renew_plans("2027-01-18")
     assert (pending_order(shop).plan, str(pending_order(shop).period_start)) == (
         plan("growth"),
         "2027-01-25",
@@ -74,24 +74,22 @@ def test_plan_ordered_in_the_grace_period_replaces_the_renewal(shop: Account) ->
     assert plan_on(shop, "2027-02-01") == "free"
 
 
-def test_old_renewal_paid_after_an_upgrade_is_a_month_of_the_old_plan(
-    shop: Account,
-) -> None:
+def test_old_renewal_paid_after_an_upgrade_is_a_month_of_the_old_plan(shop: Account) -> None:
     subscribe(shop, "starter")
-    run_daily_jobs("2026-12-18")
+    renew_plans("2026-12-18")
     old = pending_order(shop)
     with on("2026-12-19"):
         pay(place_order(shop, "growth"))
     old.refresh_from_db()
     assert old.state == "cancelled"
-    run_daily_jobs("2026-12-20")
+    renew_plans("2026-12-20")
     assert (pending_order(shop).plan, pending_order(shop).net_cents) == (plan("growth"), 9_900)
     with on("2026-12-21"):
         pay(old)
     assert plan_on(shop, "2026-12-24") == "growth"
     assert plan_on(shop, "2026-12-25") == "starter"
     assert covered_until(shop) == "2027-01-25"
-    run_daily_jobs("2027-01-18")
+    renew_plans("2027-01-18")
     assert (pending_order(shop).plan, str(pending_order(shop).period_start)) == (
         plan("growth"),
         "2027-01-25",
@@ -120,7 +118,7 @@ def test_plan_at_the_same_price_is_not_an_upgrade(shop: Account) -> None:
         with pytest.raises(OrderRefused):
             place_order(shop, "twin")
         schedule_lower_plan(shop, "twin")
-    run_daily_jobs("2026-12-18")
+    renew_plans("2026-12-18")
     assert pending_order(shop).plan == twin
 
 
@@ -130,22 +128,22 @@ def test_paid_month_of_a_lower_plan_remains_after_choosing_the_higher_plan_again
     subscribe(shop, "growth")
     with on("2026-12-01"):
         schedule_lower_plan(shop, "starter")
-    run_daily_jobs("2026-12-18")
+    renew_plans("2026-12-18")
     with on("2026-12-19"):
         pay(pending_order(shop))
         schedule_lower_plan(shop, "growth")
     assert plan_on(shop, "2026-12-24") == "growth"
     assert plan_on(shop, "2026-12-26") == "starter"
-    run_daily_jobs("2027-01-18")
+    renew_plans("2027-01-18")
     assert pending_order(shop).plan == plan("growth")
 
 
 def test_upgrade_paid_after_its_period_grants_credits_but_no_plan(shop: Account) -> None:
     subscribe(shop, "starter")
-    run_daily_jobs("2026-12-18")
+    renew_plans("2026-12-18")
     with on("2026-12-20"):
         upgrade = place_order(shop, "growth")
-    run_daily_jobs("2027-01-01")
+    renew_plans("2027-01-01")
     upgrade.refresh_from_db()
     assert (upgrade.state, plan_and_balance(shop)[0]) == ("cancelled", "free")
     with on("2027-01-05"):
@@ -156,13 +154,13 @@ def test_upgrade_paid_after_its_period_grants_credits_but_no_plan(shop: Account)
 
 def test_refund_of_a_past_month_leaves_the_current_plan_unchanged(shop: Account) -> None:
     first = subscribe(shop, "starter")
-    run_daily_jobs("2026-12-18")
+    renew_plans("2026-12-18")
     with on("2026-12-19"):
         pay(pending_order(shop))
         schedule_lower_plan(shop, "free")
     refund(first, "2026-12-28")
     assert plan_and_balance(shop)[0] == "starter"
-    run_daily_jobs("2027-01-20")
+    renew_plans("2027-01-20")
     assert not shop.orders.pending().exists()
     assert plan_on(shop, "2027-01-25") == "free"
 
@@ -179,21 +177,19 @@ def test_month_under_an_upgrade_must_not_be_refunded_first(shop: Account) -> Non
 
 def test_refunded_plan_is_not_renewed(shop: Account) -> None:
     subscribe(shop, "starter")
-    run_daily_jobs("2026-12-18")
+    renew_plans("2026-12-18")
     refund(shop.orders.get(kind="plan"), "2026-12-19")
-    run_daily_jobs("2026-12-20")
+    renew_plans("2026-12-20")
     assert not shop.orders.pending().exists()
 
 
-def test_cancelled_renewal_and_its_replacement_both_paid_are_two_months(
-    shop: Account,
-) -> None:
+def test_cancelled_renewal_and_its_replacement_both_paid_are_two_months(shop: Account) -> None:
     subscribe(shop, "starter")
-    run_daily_jobs("2026-12-18")
+    renew_plans("2026-12-18")
     first = pending_order(shop)
     with on("2026-12-19"):
         placement.cancel_order(order=first)
-    run_daily_jobs("2026-12-20")
+    renew_plans("2026-12-20")
     second = pending_order(shop)
     with on("2026-12-21"):
         pay(second)
@@ -203,11 +199,11 @@ def test_cancelled_renewal_and_its_replacement_both_paid_are_two_months(
 
 def test_grace_period_cannot_be_extended(shop: Account) -> None:
     subscribe(shop, "scale")
-    run_daily_jobs("2026-12-18")
+    renew_plans("2026-12-18")
     for day, lower in (("2026-12-26", "growth"), ("2026-12-30", "starter")):
         with on(day):
             schedule_lower_plan(shop, lower)
-        run_daily_jobs(day)
+        renew_plans(day)
         assert str(pending_order(shop).due_on) == "2027-01-01"
     assert plan_on(shop, "2026-12-31") == "starter"
     assert plan_on(shop, "2027-01-01") == "free"
@@ -218,17 +214,17 @@ def test_staff_can_end_a_paid_month(shop: Account, staff: User) -> None:
     with on("2026-12-01"):
         changes.assign_plan(account=shop, plan=plan("free"), reason="Asked for it", actor=staff)
     assert (plan_and_balance(shop)[0], get_rate_limit(shop)) == ("free", 60)
-    run_daily_jobs("2026-12-20")
+    renew_plans("2026-12-20")
     assert not shop.orders.pending().exists()
 
 
 def test_closed_account_is_not_renewed_and_can_be_erased(shop: Account) -> None:
     subscribe(shop, "starter")
-    run_daily_jobs("2026-12-18")
+    renew_plans("2026-12-18")
     with on("2026-12-19"):
         close_account(account=shop, actor=get_buyer(shop))
     assert not shop.orders.pending().exists()
-    run_daily_jobs("2026-12-20")
+    renew_plans("2026-12-20")
     assert not shop.orders.pending().exists()
     assert plan_and_balance(shop) == ("starter", 5_000)
     with on("2027-02-01"):

@@ -27,7 +27,7 @@ from tests.credits.time_travel import (
     covered_until,
     on,
     plan_and_balance,
-    run_daily_jobs,
+    renew_plans,
     topped_up_until,
 )
 
@@ -64,32 +64,32 @@ def test_plans_and_packs_match_the_price_list(plans: dict[str, Plan]) -> None:
 
 def test_free_is_topped_up_to_its_credits_each_month(shop: Account) -> None:
     use_credits(shop, 70)
-    run_daily_jobs("2026-12-20")
+    renew_plans("2026-12-20")
     assert plan_and_balance(shop) == ("free", 30)
-    run_daily_jobs("2026-12-21")
+    renew_plans("2026-12-21")
     assert plan_and_balance(shop) == ("free", 100)
     use_credits(shop, 10)
-    run_daily_jobs("2026-12-22")
+    renew_plans("2026-12-22")
     assert plan_and_balance(shop) == ("free", 90)
 
 
 def test_balance_above_the_free_credits_is_not_topped_up(shop: Account) -> None:
     grant(account=shop, amount=1_000, reason="Gift", actor=None)
-    run_daily_jobs("2026-12-21")
+    renew_plans("2026-12-21")
     assert plan_and_balance(shop) == ("free", 1_100)
     assert topped_up_until(shop) == "2027-01-21"
 
 
 def test_clock_that_was_months_ahead_tops_up_once_and_skips_no_top_up(shop: Account) -> None:
     use_credits(shop, 100)
-    run_daily_jobs("2027-04-02")
+    renew_plans("2027-04-02")
     assert (plan_and_balance(shop), topped_up_until(shop)) == (("free", 100), "2027-04-21")
     assert shop.ledger.count() == 2
     use_credits(shop, 100)
     # The sign-up credits were those of this month.
-    run_daily_jobs("2026-11-23")
+    renew_plans("2026-11-23")
     assert (plan_and_balance(shop), topped_up_until(shop)) == (("free", 0), "2026-12-21")
-    run_daily_jobs("2026-12-21")
+    renew_plans("2026-12-21")
     assert (plan_and_balance(shop), topped_up_until(shop)) == (("free", 100), "2027-01-21")
     assert not list(find_discrepancies())
 
@@ -97,17 +97,17 @@ def test_clock_that_was_months_ahead_tops_up_once_and_skips_no_top_up(shop: Acco
 def test_clock_that_was_months_ahead_grants_no_month_twice(shop: Account) -> None:
     use_credits(shop, 100)
     for day in ("2026-12-21", "2027-04-02"):
-        run_daily_jobs(day)
+        renew_plans(day)
         use_credits(shop, 100)
     for day in ("2026-12-22", "2027-01-20"):
-        run_daily_jobs(day)
+        renew_plans(day)
         assert plan_and_balance(shop) == ("free", 0)
-    run_daily_jobs("2027-01-21")
+    renew_plans("2027-01-21")
     use_credits(shop, 100)
-    run_daily_jobs("2027-03-21")
+    renew_plans("2027-03-21")
     # The credits of this month were granted while the clock was ahead.
     assert plan_and_balance(shop) == ("free", 0)
-    run_daily_jobs("2027-04-21")
+    renew_plans("2027-04-21")
     assert plan_and_balance(shop) == ("free", 100)
 
 
@@ -118,7 +118,7 @@ def test_debt_is_paid_from_the_top_up(shop: Account) -> None:
         use_credits(shop, 1_100)
         refunds.refund_order(order=order)
     assert balance_and_debt(shop) == (0, 1_000)
-    run_daily_jobs("2026-12-21")
+    renew_plans("2026-12-21")
     assert balance_and_debt(shop) == (0, 900)
 
 
@@ -128,12 +128,12 @@ def test_second_account_of_a_mailbox_gets_no_free_credits_until_it_buys(
     with on("2026-11-22"):
         second = open_account(user=get_buyer(shop), name="Second")
         run_email_confirmed_hooks(user=get_buyer(shop))
-    run_daily_jobs("2026-12-22")
+    renew_plans("2026-12-22")
     assert plan_and_balance(second) == ("free", 0)
     with on("2026-12-23"):
         pay(place_order(second, pack))
         use_credits(second, 1_000)
-    run_daily_jobs("2027-01-22")
+    renew_plans("2027-01-22")
     assert plan_and_balance(second) == ("free", 100)
 
 
@@ -152,9 +152,9 @@ def test_plan_begins_when_its_order_is_paid(shop: Account) -> None:
 
 def test_renewal_is_ordered_7_days_ahead_and_granted_when_paid(shop: Account) -> None:
     subscribe(shop, "starter")
-    run_daily_jobs("2026-12-17")
+    renew_plans("2026-12-17")
     assert not shop.orders.pending().exists()
-    run_daily_jobs("2026-12-18")
+    renew_plans("2026-12-18")
     renewal = pending_order(shop)
     assert (renewal.kind, renewal.net_cents, renewal.credits) == ("renewal", 1_500, 5_000)
     assert (str(renewal.period_start), str(renewal.period_end)) == ("2026-12-25", "2027-01-25")
@@ -166,15 +166,15 @@ def test_renewal_is_ordered_7_days_ahead_and_granted_when_paid(shop: Account) ->
     assert plan_and_balance(shop) == ("starter", 10_100)
     assert covered_until(shop) == "2027-01-25"
     assert shop.ledger.latest("pk").source == f"plan:starter:{shop.public_id}:2026-12-25"
-    run_daily_jobs("2026-12-25")
+    renew_plans("2026-12-25")
     assert plan_and_balance(shop) == ("starter", 10_100)
     assert not shop.orders.pending().exists()
 
 
 def test_renewal_paid_in_the_grace_period_covers_the_same_month(shop: Account) -> None:
     subscribe(shop, "starter")
-    run_daily_jobs("2026-12-18")
-    run_daily_jobs("2026-12-31")
+    renew_plans("2026-12-18")
+    renew_plans("2026-12-31")
     assert plan_and_balance(shop) == ("starter", 5_100)
     with on("2026-12-31"):
         pay(pending_order(shop))
@@ -183,9 +183,9 @@ def test_renewal_paid_in_the_grace_period_covers_the_same_month(shop: Account) -
 
 def test_plan_unpaid_for_7_days_becomes_free_and_keeps_the_credits(shop: Account) -> None:
     subscribe(shop, "starter")
-    run_daily_jobs("2026-12-18")
+    renew_plans("2026-12-18")
     renewal = pending_order(shop)
-    run_daily_jobs("2027-01-01")
+    renew_plans("2027-01-01")
     assert plan_and_balance(shop) == ("free", 5_100)
     assert get_rate_limit(shop) == 60
     renewal.refresh_from_db()
@@ -200,13 +200,13 @@ def test_plan_unpaid_for_7_days_becomes_free_and_keeps_the_credits(shop: Account
 def test_late_renewal_notice_leaves_a_week_to_pay(shop: Account) -> None:
     """The background worker did not run for weeks."""
     subscribe(shop, "starter")
-    run_daily_jobs("2027-02-03")
+    renew_plans("2027-02-03")
     renewal = pending_order(shop)
     assert (str(renewal.period_start), str(renewal.due_on)) == ("2027-01-25", "2027-02-10")
     assert plan_and_balance(shop)[0] == "starter"
-    run_daily_jobs("2027-02-09")
+    renew_plans("2027-02-09")
     assert plan_and_balance(shop)[0] == "starter"
-    run_daily_jobs("2027-02-10")
+    renew_plans("2027-02-10")
     assert plan_and_balance(shop)[0] == "free"
 
 
@@ -218,7 +218,7 @@ def test_upgrade_begins_immediately_and_costs_the_difference(shop: Account) -> N
         pay(upgrade)
     assert plan_and_balance(shop) == ("growth", 50_100)
     assert (covered_until(shop), get_rate_limit(shop)) == ("2026-12-25", 1_200)
-    run_daily_jobs("2026-12-18")
+    renew_plans("2026-12-18")
     assert pending_order(shop).net_cents == 9_900
 
 
@@ -227,15 +227,15 @@ def test_lower_plan_begins_when_the_paid_month_ends(shop: Account) -> None:
     with on("2026-12-01"):
         schedule_lower_plan(shop, "starter")
     assert plan_and_balance(shop)[0] == "growth"
-    run_daily_jobs("2026-12-18")
+    renew_plans("2026-12-18")
     renewal = pending_order(shop)
     assert (renewal.plan, renewal.net_cents) == (plan("starter"), 1_500)
     with on("2026-12-19"):
         pay(renewal)
     assert plan_and_balance(shop) == ("growth", 55_100)
-    run_daily_jobs("2026-12-24")
+    renew_plans("2026-12-24")
     assert (plan_and_balance(shop)[0], get_rate_limit(shop)) == ("growth", 1_200)
-    run_daily_jobs("2026-12-25")
+    renew_plans("2026-12-25")
     assert (plan_and_balance(shop)[0], get_rate_limit(shop)) == ("starter", 300)
     assert covered_until(shop) == "2027-01-25"
 
@@ -245,24 +245,24 @@ def test_account_that_chose_free_is_not_renewed_and_is_topped_up(shop: Account) 
     with on("2026-12-01"):
         use_credits(shop, 5_090)
         schedule_lower_plan(shop, "free")
-    run_daily_jobs("2026-12-20")
+    renew_plans("2026-12-20")
     assert not shop.orders.pending().exists()
-    run_daily_jobs("2026-12-25")
+    renew_plans("2026-12-25")
     assert (plan_and_balance(shop), topped_up_until(shop)) == (("free", 100), "2027-01-25")
 
 
 def test_scheduled_lower_plan_can_be_undone(shop: Account) -> None:
     subscribe(shop, "growth")
-    run_daily_jobs("2026-12-18")
+    renew_plans("2026-12-18")
     with on("2026-12-19"):
         schedule_lower_plan(shop, "free")
         assert not shop.orders.pending().exists()
         schedule_lower_plan(shop, "growth")
         with pytest.raises(changes.PlanRefused, match="Scale costs more than Growth"):
             schedule_lower_plan(shop, "scale")
-    run_daily_jobs("2026-12-20")
+    renew_plans("2026-12-20")
     assert pending_order(shop).plan == plan("growth")
-    run_daily_jobs("2026-12-25")
+    renew_plans("2026-12-25")
     assert plan_and_balance(shop)[0] == "growth"
 
 
@@ -313,5 +313,5 @@ def test_staff_change_a_plan_immediately_and_without_credits(shop: Account, staf
     assert (plan_and_balance(shop), get_rate_limit(shop)) == (("scale", 100), 6_000)
     entry = shop.audit_entries.get(action="plan.given_by_staff")
     assert (entry.actor, entry.target) == (staff, "Free → Scale: Pilot")
-    run_daily_jobs("2026-12-25")
+    renew_plans("2026-12-25")
     assert pending_order(shop).net_cents == 59_000

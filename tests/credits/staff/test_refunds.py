@@ -58,7 +58,7 @@ def test_page_shows_what_a_refund_changes_and_changes_nothing(
 
 
 def test_refunds_by_amount_deduct_their_share_up_to_the_total(
-    staff_client: Client, order: Order, account: Account
+    staff_client: Client, order: Order
 ) -> None:
     assert "Refunded INV-000001: $10.00. The balance is 7,243." in refund(staff_client, order)
     page = refund(staff_client, order, amount="25.01")

@@ -4,7 +4,6 @@ After each step the books agree, and the balance equals a simple running total.
 """
 
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 import pytest
 import time_machine
@@ -17,18 +16,16 @@ from hypothesis.stateful import (
     rule,
 )
 
-from accounts.services import open_account, run_email_confirmed_hooks
 from apikeys.services import create_key
 from credits import services
 from credits.models import Hold, LedgerEntry, Order, Pack, Plan, UseHour, Wallet
-from credits.orders import fulfillment, placement, quotes, refunds
+from credits.orders import fulfillment, placement, refunds
 from credits.orders.daily_jobs import renew_subscriptions
-from credits.orders.quotes import Buyer
 from credits.plans import changes, offers
 from credits.wallet import holds
 from credits.wallet.books import find_discrepancies
 from credits.wallet.charges import Charge, InsufficientCredits
-from tests.conftest import make_user
+from tests.credits.customers import get_buyer, place_order, sign_up
 from tests.fuzz.exploration import explore_steps
 from validation.models.replays import digest
 from validation.results.replays import find_response
@@ -51,9 +48,8 @@ class BooksMachine(RuleBasedStateMachine):
         self.moment = datetime(2026, 11, 21, 9, tzinfo=UTC)
         self.travel = time_machine.travel(self.moment, tick=False)
         self.travel.start()
-        self.user = make_user(f"buyer{BooksMachine.number}@shop.example")
-        self.account = open_account(user=self.user)
-        run_email_confirmed_hooks(user=self.user)
+        self.account = sign_up(f"buyer{BooksMachine.number}@shop.example")
+        self.user = get_buyer(self.account)
         self.key, _ = create_key(account=self.account, name="Server", actor=self.user)
         self.net = 100
         # What each open hold has left, the oldest first.
@@ -140,12 +136,12 @@ class BooksMachine(RuleBasedStateMachine):
     def order_a_pack(self, index: int) -> None:
         pack = Pack.objects.all()[index % 2]
         if self.account.orders.pending().count() < placement.MAX_PENDING_ORDERS:
-            self._order(pack)
+            place_order(self.account, pack)
 
     @rule(code=st.sampled_from(["starter", "growth", "scale"]))
     def order_a_plan(self, code: str) -> None:
         try:
-            self._order(Plan.objects.get(code=code))
+            place_order(self.account, code)
         except offers.OrderRefused:
             assert self._plan().price_cents >= Plan.objects.get(code=code).price_cents
 
@@ -234,10 +230,6 @@ class BooksMachine(RuleBasedStateMachine):
     def _caller(self) -> Caller:
         self.account.refresh_from_db()
         return Caller(self.account, self.key, "req_any")
-
-    def _order(self, item: Any) -> None:
-        buyer = Buyer("The Shop Ltd")
-        placement.place_order(quote=quotes.quote(self.account, item), buyer=buyer, actor=self.user)
 
     def _any_order(self, index: int) -> Order:
         orders = list(self.account.orders.order_by("pk"))

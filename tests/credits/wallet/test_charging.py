@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from django.db import connection
 
-from accounts.models import Account, User
+from accounts.models import Account
 from apikeys.models import ApiKey
 from credits.models import UseHour, Wallet
 from credits.wallet.books import find_discrepancies
@@ -31,6 +31,7 @@ def credit_headers(response: Any) -> tuple[str, str]:
     return response.headers["X-Credits-Cost"], response.headers["X-Credits-Remaining"]
 
 
+@pytest.mark.anywhere
 @pytest.mark.parametrize(
     ("email", "cost"), [(DEFINITE, 1), ("jane@example.com", 1), (UNKNOWN, 0), (SANDBOX, 0)]
 )
@@ -44,6 +45,7 @@ def test_response_states_its_cost_and_the_balance_left(
     assert not list(find_discrepancies())
 
 
+@pytest.mark.anywhere
 @pytest.mark.parametrize("body", [b"{", b"{}", b'{"email": 5}', b'{"email": "a@b.co", "x": 1}'])
 def test_refused_request_costs_nothing(caller: ApiClient, account: Account, body: bytes) -> None:
     response = caller.send(body)
@@ -114,6 +116,7 @@ def test_usage_is_recorded_by_key_hour_and_verdict(
         assert sum(buckets) + row.up_to_1000_ms + row.slower == row.calls
 
 
+@pytest.mark.anywhere
 @pytest.mark.parametrize(
     ("milliseconds", "bucket"),
     [
@@ -144,7 +147,7 @@ def test_usage_of_lists_is_a_part_of_the_usage_of_their_key_or_the_dashboard(
 
 
 def test_every_response_to_a_key_is_in_the_request_log(
-    caller: ApiClient, account: Account, key: ApiKey, owner: User
+    caller: ApiClient, account: Account, key: ApiKey
 ) -> None:
     response = caller.validate("Jane.Doe@Shop.Example", X_Request_Id="request-0001")
     caller.send(b"{")

@@ -22,8 +22,8 @@ from credits.wallet.charges import Charge, InsufficientCredits
 from credits.wallet.holds import HoldEnded, charge_hold, hold_credits
 from runtime.models import Mail
 from tests.conftest import make_user, signed_in_by_form
-from tests.credits.customers import order_form, place_order
-from tests.credits.payments.stripe_helpers import running, send_event, stripe
+from tests.credits.customers import balance, order_form, place_order
+from tests.credits.payments.stripe_helpers import send_event
 from tests.servers.stripe import FakeStripe
 from tests.support.api_client import ApiClient
 from tests.support.fresh_database import run_concurrently
@@ -32,8 +32,6 @@ from validation.models import LogEntry
 from validation.validations import Caller, Validation, ValidationResponse
 
 pytestmark = pytest.mark.usefixtures("fresh_database")
-
-__all__ = ["running", "stripe"]
 
 
 @pytest.fixture
@@ -53,10 +51,6 @@ def secret(shop: Account, buyer: User) -> str:
     return create_key(account=shop, name="Server", actor=buyer)[1]
 
 
-def get_wallet(account: Account) -> Wallet:
-    return Wallet.objects.get(account=account)
-
-
 def count_emails(subject: str) -> int:
     return Mail.objects.filter(subject__contains=subject).count()
 
@@ -65,23 +59,23 @@ def test_one_of_50_concurrent_requests_gets_the_last_credit(shop: Account, secre
     services.grant(account=shop, amount=1, reason="One", actor=None)
     responses = run_concurrently(50, lambda _: ApiClient(secret).validate("no address"))
     assert Counter(response.status_code for response in responses) == {200: 1, 402: 49}
-    assert get_wallet(shop).balance == 0
+    assert balance(shop) == 0
     assert LogEntry.objects.filter(status=200, cost=1).count() == 1
     assert not list(find_discrepancies())
 
 
-@pytest.mark.parametrize("balance", [1, 50])
+@pytest.mark.parametrize("granted", [1, 50])
 def test_20_concurrent_requests_with_one_idempotency_key_share_one_charge(
-    shop: Account, secret: str, balance: int
+    shop: Account, secret: str, granted: int
 ) -> None:
-    services.grant(account=shop, amount=balance, reason="Some", actor=None)
+    services.grant(account=shop, amount=granted, reason="Some", actor=None)
     responses = run_concurrently(
         20, lambda _: ApiClient(secret).validate("no address", Idempotency_Key="one")
     )
     assert {response.status_code for response in responses} == {200}
     assert len({response.content for response in responses}) == 1
     assert sum(int(response.headers["X-Credits-Cost"]) for response in responses) == 1
-    assert get_wallet(shop).balance == balance - 1
+    assert balance(shop) == granted - 1
     assert not list(find_discrepancies())
 
 
@@ -108,7 +102,7 @@ def test_concurrent_holds_take_no_more_than_the_balance(shop: Account) -> None:
     )
     assert sum(isinstance(result, Hold) for result in held) >= 3
     assert {type(result) for result in held} <= {Hold, InsufficientCredits}
-    wallet = get_wallet(shop)
+    wallet = Wallet.objects.get(account=shop)
     assert (wallet.balance, wallet.held) == (10, 90)
     assert not list(find_discrepancies())
 
@@ -142,34 +136,34 @@ def test_staff_form_submitted_20_times_grants_once(shop: Account) -> None:
         )
 
     assert Counter(run_concurrently(20, send)) == {True: 1, False: 19}
-    assert get_wallet(shop).balance == 50
+    assert balance(shop) == 50
 
 
-def test_order_form_submitted_10_times_places_one_order(shop: Account, buyer: User) -> None:
+def test_order_form_submitted_10_times_places_one_order(shop: Account) -> None:
     pack = Pack.objects.earliest("credits")
     order_ids = run_concurrently(10, lambda _: place_order(shop, pack, "y" * 32).pk)
     assert len(set(order_ids)) == 1
     assert Order.objects.get().invoice_number == 1
 
 
-def test_order_marked_paid_10_times_grants_once(shop: Account, buyer: User) -> None:
+def test_order_marked_paid_10_times_grants_once(shop: Account) -> None:
     order = place_order(shop, Pack.objects.earliest("credits"))
     fulfilled = run_concurrently(
         10, lambda _: fulfillment.fulfill_order(order=Order.objects.get(pk=order.pk))
     )
     assert Counter(fulfilled) == {True: 1, False: 9}
-    assert get_wallet(shop).balance == 1_000
+    assert balance(shop) == 1_000
     assert count_emails("Receipt") == 1
 
 
-def test_refund_recorded_10_times_deducts_once(shop: Account, buyer: User) -> None:
+def test_refund_recorded_10_times_deducts_once(shop: Account) -> None:
     order = place_order(shop, Pack.objects.earliest("credits"))
     fulfillment.fulfill_order(order=order)
     refunded = run_concurrently(
         10, lambda _: refunds.refund_order(order=Order.objects.get(pk=order.pk))
     )
     assert Counter(refunded) == {True: 1, False: 9}
-    assert get_wallet(shop).balance == 0
+    assert balance(shop) == 0
     assert not list(find_discrepancies())
 
 
@@ -182,11 +176,11 @@ def test_partial_refund_submitted_10_times_is_made_once(shop: Account, buyer: Us
         10, lambda n: refunds.refund_part(order=copies[n], cents=100, actor=buyer, reason="Twice")
     )
     assert Counter(refunded) == {True: 1, False: 9}
-    assert get_wallet(shop).balance == 800
+    assert balance(shop) == 800
     assert not list(find_discrepancies())
 
 
-def test_concurrent_invoices_use_every_number_once(shop: Account, buyer: User) -> None:
+def test_concurrent_invoices_use_every_number_once(shop: Account) -> None:
     packs = list(Pack.objects.all())
     numbers = run_concurrently(8, lambda n: place_order(shop, packs[n % 4]).invoice_number)
     assert sorted(numbers) == list(range(1, 9))
@@ -221,7 +215,7 @@ def test_stripe_event_received_10_times_concurrently_grants_once(
     Stripe().begin(order)
     event = stripe.pay(stripe.find_session(order.public_id))
     assert set(run_concurrently(10, lambda _: send_event(event))) == {200}
-    assert get_wallet(shop).balance == 1_000
+    assert balance(shop) == 1_000
     assert count_emails("Receipt") == 1
     assert not list(find_discrepancies())
 
@@ -264,7 +258,7 @@ def test_request_that_cannot_be_recorded_is_not_charged_and_fails_alone(
     responses = run_concurrently(10, lambda number: charge_and_record(validations[number]))
     assert isinstance(responses.pop(5), IntegrityError)
     assert sorted(response.balance for response in responses) == list(range(11, 20))
-    assert get_wallet(shop).balance == 11
+    assert balance(shop) == 11
     assert not list(find_discrepancies())
 
 
@@ -290,5 +284,5 @@ def test_requests_charged_before_the_database_failed_get_their_response(
     assert [type(error) for error in errors] == [OperationalError] * 3
     # The charges after the third were not tried.
     assert len(inserts) == 3
-    assert get_wallet(shop).balance == 18
+    assert balance(shop) == 18
     assert not list(find_discrepancies())

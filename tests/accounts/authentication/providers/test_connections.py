@@ -31,6 +31,15 @@ JANE = Person("jane@shop.example", id="4711")
 NEW_PASSWORD = "a new long password"
 
 
+@pytest.fixture
+def jane(provider: IdentityProvider) -> Client:
+    """The browser of a user without a password, who has just signed in with Google."""
+    connected_user(JANE)
+    client = browser()
+    come_back(client, provider, JANE)
+    return client
+
+
 def test_signed_in_user_connects_an_account_with_another_address(
     provider: IdentityProvider, owner: User, account: Account
 ) -> None:
@@ -112,69 +121,56 @@ def test_last_way_in_is_not_disconnected(provider: IdentityProvider, settings: S
     assert list(SocialAccount.objects.all()) == [other]
 
 
-def test_user_without_a_password_confirms_at_the_provider(provider: IdentityProvider) -> None:
-    connected_user(JANE)
-    client = browser()
-    come_back(client, provider, JANE)
+def test_user_without_a_password_confirms_at_the_provider(
+    provider: IdentityProvider, jane: Client
+) -> None:
     close = "/accounts/account/close/"
-    assert client.get(close).status_code == 200
+    assert jane.get(close).status_code == 200
     with time_machine.travel(timezone.now() + timedelta(minutes=16)):
-        location = client.get(close).headers["Location"]
+        location = jane.get(close).headers["Location"]
         assert location == f"/accounts/security/confirm/?next={close.replace('/', '%2F')}"
-        page = client.get(location)
+        page = jane.get(location)
         assert "Continue with Google" in page.content.decode()
         assert "GitHub" not in page.content.decode()
         assert "https://github.com" not in page.headers["Content-Security-Policy"]
-        session = client.session.session_key
-        assert come_back(client, provider, JANE, next=close).headers["Location"] == close
-        assert client.session.session_key != session
-        assert client.get(close).status_code == 200
+        session = jane.session.session_key
+        assert come_back(jane, provider, JANE, next=close).headers["Location"] == close
+        assert jane.session.session_key != session
+        assert jane.get(close).status_code == 200
 
 
-def test_user_confirms_at_the_provider_before_adding_a_required_factor(
-    provider: IdentityProvider,
-) -> None:
-    connected_user(JANE)
+def test_user_confirms_at_the_provider_before_adding_a_required_factor(jane: Client) -> None:
     Account.objects.update(second_factor_required_at=timezone.now())
-    client = browser()
-    come_back(client, provider, JANE)
     with time_machine.travel(timezone.now() + timedelta(minutes=16)):
-        location = client.get("/accounts/2fa/totp/activate/").headers["Location"]
+        location = jane.get("/accounts/2fa/totp/activate/").headers["Location"]
         assert location.startswith("/accounts/security/confirm/")
-        assert client.get(location).status_code == 200
+        assert jane.get(location).status_code == 200
 
 
-def test_another_account_at_the_provider_confirms_nothing(provider: IdentityProvider) -> None:
-    connected_user(JANE)
-    client = browser()
-    come_back(client, provider, JANE)
+def test_another_account_at_the_provider_confirms_nothing(
+    provider: IdentityProvider, jane: Client
+) -> None:
     with time_machine.travel(timezone.now() + timedelta(minutes=16)):
-        come_back(client, provider, Person("eve@shop.example", id="666"))
-        assert not is_signed_in(client)
+        come_back(jane, provider, Person("eve@shop.example", id="666"))
+        assert not is_signed_in(jane)
 
 
-def test_user_without_a_password_closes_the_account(provider: IdentityProvider) -> None:
-    user = connected_user(JANE)
-    client = browser()
-    come_back(client, provider, JANE)
-    client.post("/accounts/account/close/", {"name": user.memberships.get().account.name})
+def test_user_without_a_password_closes_the_account(jane: Client) -> None:
+    jane.post("/accounts/account/close/", {"name": Account.objects.get().name})
     assert Account.objects.get().closed_at is not None
 
 
-def test_user_without_a_password_sets_one_and_disconnects(provider: IdentityProvider) -> None:
-    connected_user(JANE)
-    client = browser()
-    come_back(client, provider, JANE)
-    page = client.get("/accounts/security/").content.decode()
+def test_user_without_a_password_sets_one_and_disconnects(jane: Client) -> None:
+    page = jane.get("/accounts/security/").content.decode()
     assert "/accounts/password/set/" in page
     form = {"password1": NEW_PASSWORD, "password2": NEW_PASSWORD}
-    assert client.post("/accounts/password/set/", form).status_code == 302
-    client.post(CONNECTIONS, {"account": SocialAccount.objects.get().pk})
+    assert jane.post("/accounts/password/set/", form).status_code == 302
+    jane.post(CONNECTIONS, {"account": SocialAccount.objects.get().pk})
     assert not SocialAccount.objects.exists()
     assert _signs_in(NEW_PASSWORD)
 
 
-def test_user_without_a_password_resets_it_by_email(provider: IdentityProvider) -> None:
+def test_user_without_a_password_resets_it_by_email() -> None:
     connected_user(JANE)
     client = Client()
     client.post("/accounts/password/reset/", {"email": JANE.email})
@@ -183,14 +179,9 @@ def test_user_without_a_password_resets_it_by_email(provider: IdentityProvider) 
     assert _signs_in(NEW_PASSWORD)
 
 
-def test_setting_a_password_asks_for_a_confirmation_after_15_minutes(
-    provider: IdentityProvider,
-) -> None:
-    connected_user(JANE)
-    client = browser()
-    come_back(client, provider, JANE)
+def test_setting_a_password_asks_for_a_confirmation_after_15_minutes(jane: Client) -> None:
     with time_machine.travel(timezone.now() + timedelta(minutes=16)):
-        location = client.get("/accounts/password/set/").headers["Location"]
+        location = jane.get("/accounts/password/set/").headers["Location"]
     assert location.startswith("/accounts/security/confirm/")
 
 

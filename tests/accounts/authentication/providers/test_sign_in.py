@@ -290,7 +290,7 @@ def test_buttons_and_form_targets_are_those_of_the_providers_that_are_set_up(
     assert _form_action(response) == "form-action 'self'"
 
 
-def test_other_pages_send_their_forms_to_this_site_only(owner: User) -> None:
+def test_other_pages_send_their_forms_to_this_site_only() -> None:
     for page in ("/accounts/password/reset/", "/", "/docs/"):
         assert _form_action(Client().get(page)) == "form-action 'self'", page
 

@@ -7,7 +7,7 @@ import pytest
 
 from tests.support.api_client import ApiClient
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 
 VERSION = "2026-07-28"
 META = {

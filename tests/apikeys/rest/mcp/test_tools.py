@@ -16,7 +16,7 @@ from lists.models import AddressList
 from tests.support.api_client import ApiClient, error_code
 from validation.models import LogEntry
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 
 DEFINITE = "no address"
 
