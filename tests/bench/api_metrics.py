@@ -57,7 +57,7 @@ def _throughput(rounds: list[Round]) -> list[Metric]:
         metric(
             "validate, 200 accounts: rate relative to the empty view",
             _rate("many accounts"),
-            at_least=0.25,
+            at_least=0.45,
         ),
         metric(
             "validate, one account: rate relative to 200 accounts",
@@ -67,7 +67,7 @@ def _throughput(rounds: list[Round]) -> list[Metric]:
         metric(
             "CPU of app, PostgreSQL and Redis, relative to the empty view",
             _cpu("many accounts"),
-            at_most=3.5,
+            at_most=2.25,
         ),
         *(
             metric(f"{store}: CPU per call, µs", _store_microseconds(store))
@@ -80,7 +80,7 @@ def _throughput(rounds: list[Round]) -> list[Metric]:
         metric(
             "embedded, 200 accounts: rate relative to the empty view",
             _rate("embedded"),
-            at_least=0.15,
+            at_least=0.2,
         ),
         metric("embedded: CPU relative to the empty view", _cpu("embedded")),
     ]
