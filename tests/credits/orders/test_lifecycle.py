@@ -1,6 +1,7 @@
 """Place, pay, cancel, and refund orders."""
 
 import json
+from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -19,7 +20,7 @@ from credits.wallet.books import find_discrepancies
 from runtime.models import Mail
 from tests.conftest import make_member, signed_in
 from tests.credits.customers import balance_and_debt, pay, place_order, use_credits
-from tests.credits.time_travel import on
+from tests.credits.time_travel import on, run_daily_jobs
 
 pytestmark = pytest.mark.django_db
 
@@ -46,6 +47,17 @@ def test_paid_order_is_granted_once(order: Order, account: Account, staff: User)
     assert entry.source == f"order:{order.public_id}"
     paid = account.audit_entries.get(action="order.paid")
     assert (paid.actor, paid.target) == (staff, "INV-000001: 1,000 credits")
+
+
+def test_order_is_cancelled_60_days_after_its_due_date(order: Order, account: Account) -> None:
+    last_day = order.due_on + timedelta(days=60)
+    run_daily_jobs(last_day.isoformat())
+    order.refresh_from_db()
+    assert order.state == "pending"
+    run_daily_jobs((last_day + timedelta(days=1)).isoformat())
+    order.refresh_from_db()
+    assert order.state == "cancelled"
+    assert balance_and_debt(account) == (100, 0)
 
 
 def test_cancelled_order_is_fulfilled_if_it_is_paid_later(
