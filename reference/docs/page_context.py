@@ -55,13 +55,13 @@ class CodePath:
 def render_contents(page: DocsPage) -> str:
     """Render the page without its head."""
     code = {name: CodePath(name) for name in PACKAGES}
-    context = {"page": page, "operations": describe_operations(page), **code, **_facts()}
+    facts = {**code, **_configured(), **_facts()}
+    context = {"page": page, "operations": describe_operations(page), **facts}
     contents = render_to_string("docs/contents.md", context).removeprefix(page.head)
     return contents.strip() + "\n"
 
 
-def _facts() -> dict[str, object]:
-    """Return values and functions, which run only if a template calls them."""
+def _configured() -> dict[str, object]:
     return {
         "base_url": settings.BASE_URL,
         "support_email": settings.SUPPORT_EMAIL,
@@ -70,16 +70,22 @@ def _facts() -> dict[str, object]:
         "probe_domain": settings.PROBE_DOMAIN,
         "probe_sender": settings.PROBE_SENDER,
         "currency": settings.CURRENCY,
+        "retention_days": settings.LIST_RETENTION_DAYS,
+        "result_hours": settings.RESULT_RETENTION_HOURS,
+        "anonymous_limit": settings.ANONYMOUS_REQUESTS_PER_MINUTE,
+        "free_accounts_per_domain": settings.SIGN_UP_CREDITS_PER_DOMAIN,
+    }
+
+
+def _facts() -> dict[str, object]:
+    """Return values and functions, which run only if a template calls them."""
+    return {
         "deadline_seconds": f"{settings.DNS_TIMEOUT + GRACE_SECONDS:g}",
         "key_length": len(crypto.PREFIX) + crypto.RANDOM_LENGTH + crypto.CHECKSUM_LENGTH,
         "max_body_kilobytes": max_body_bytes("/v1/validate/batch") // 1024,
         "max_feedback_kilobytes": max_body_bytes("/v1/validations/val/feedback") // 1024,
         "max_part_megabytes": MAX_PART_BYTES >> 20,
         "extra_columns": list_codes(EXTRA_COLUMNS),
-        "retention_days": settings.LIST_RETENTION_DAYS,
-        "result_hours": settings.RESULT_RETENTION_HOURS,
-        "anonymous_limit": settings.ANONYMOUS_REQUESTS_PER_MINUTE,
-        "free_accounts_per_domain": settings.SIGN_UP_CREDITS_PER_DOMAIN,
         "tax_note": describe_tax(settings.TAX_RATE),
         "request_head": "GET /v1/me HTTP/1.1\nAuthorization: Bearer svc_live_…",
         "graces": get_text_list([label.removeprefix("For ") for label in GRACE_LABELS[1:]]),
