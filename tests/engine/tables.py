@@ -1,4 +1,4 @@
-"""Tables in files beside the tests: a line each, tab-separated, and comments that begin with #."""
+"""Read the tables of the tests: tab-separated rows, and comments that begin with #."""
 
 from pathlib import Path
 
@@ -17,7 +17,7 @@ def names_of(kind: str) -> list[str]:
 
 
 def read_suggestions(*, accepts_mail: bool) -> dict[str, str | None]:
-    """Return what typos.tsv says that domains mean, which accept mail or don't."""
+    """Return what typos.tsv expects to be suggested for domains that accept mail, or don't."""
     accepts = "yes" if accepts_mail else "no"
     rows = (row for row in read_table("suggestions/typos.tsv") if row[0] == accepts)
     return {typed: None if meant == "-" else meant for _, typed, meant in rows}
