@@ -1,6 +1,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from urllib.parse import urlencode
 
 from accounts.date_display import current_zone, date_format, exact_time
@@ -8,7 +8,7 @@ from accounts.presenters.charts import MAX_LABELS, Chart, choose_labeled, draw_c
 from validation.models import LogEntry
 from validation.presenters.retention import format_days
 from validation.presenters.usage import REQUESTS, format_count
-from validation.request_log.filters import RANGES, REFUSED, LogFilter
+from validation.request_log.filters import RANGES, REFUSED, LogFilter, time_param
 from validation.request_log.histogram import OTHER, OUTCOMES, Bar, Histogram
 
 RANGE_LABELS = {"15m": "15 min", "1h": "1 h", "24h": "24 h", "7d": "7 days", "30d": "30 days"}
@@ -58,7 +58,7 @@ def present_chart(form: LogFilter, histogram: Histogram, retention_days: int) ->
         split = [f"{counts[name]:,} {name}" for name in OUTCOMES if counts[name]]
         count = format_count(counts.total(), REQUESTS)
         titles.append("\n".join([f"{_describe_times(*bar)}: {count}", *split]))
-    times = [{"since": _moment(start), "until": _moment(stop)} for start, stop in bars]
+    times = [{"since": time_param(start), "until": time_param(stop)} for start, stop in bars]
     urls = [f"?{_query(form, range='', **each)}" for each in times]
     stacks = [{name: counts[name] for name in OUTCOMES} for counts in histogram.counts]
     chart = draw_chart(stacks, titles, urls, _axis_labels(bars))
@@ -87,10 +87,6 @@ def _outcome_query(form: LogFilter, name: str) -> str:
 
 def _query(form: LogFilter, **changes: str) -> str:
     return urlencode({name: value for name, value in (form.params | changes).items() if value})
-
-
-def _moment(at: datetime) -> str:
-    return f"{at.astimezone(UTC):%Y-%m-%dT%H:%M}"
 
 
 def _period(form: LogFilter, retention_days: int) -> str:

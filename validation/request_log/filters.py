@@ -1,13 +1,14 @@
 import re
 from collections.abc import Mapping
 from contextlib import suppress
-from datetime import date, timedelta
+from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
 from django.utils import timezone
 
+from accounts.date_display import LocalDateTimeField
 from accounts.models import Account
 from apikeys.errors import REFUSALS
 from engine import MEANINGS, AddressParts, Verdict, parse_address
@@ -19,7 +20,6 @@ from validation.request_log.search import LogQuery
 REQUEST_ID = re.compile(r"\A[A-Za-z0-9_-]{8,64}\Z")
 REFUSED = "refused"
 TIMES = ("range", "since", "until")
-MOMENT_INPUT = forms.DateTimeInput(attrs={"type": "datetime-local", "form": "log-search"})
 RANGES = {
     "15m": timedelta(minutes=15),
     "1h": timedelta(hours=1),
@@ -27,6 +27,34 @@ RANGES = {
     "7d": timedelta(days=7),
     "30d": timedelta(days=30),
 }
+
+
+def time_param(moment: datetime) -> str:
+    return f"{moment.astimezone(UTC):%Y-%m-%dT%H:%M}"
+
+
+def _validate_year(moment: datetime) -> None:
+    # The first and last days of the calendar don't exist in every zone.
+    if not 1 < moment.year < 9999:
+        raise ValidationError("Enter a valid time.")
+
+
+class LogTimesForm(forms.Form):
+    """The times of a filter in the user's zone. Its URL has them in UTC, so it can be shared."""
+
+    since = LocalDateTimeField(label="From", required=False)
+    until = LocalDateTimeField(label="To", required=False)
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for field in self.fields.values():
+            field.widget.attrs["form"] = "log-search"
+
+    @property
+    def utc_params(self) -> dict[str, str]:
+        """Return the valid times. The filter refuses the others."""
+        self.full_clean()
+        return {name: time_param(moment) for name, moment in self.cleaned_data.items() if moment}
 
 
 class LogFilter(KeyFilter):
@@ -44,8 +72,8 @@ class LogFilter(KeyFilter):
     request = forms.RegexField(REQUEST_ID, required=False)
     batch = forms.RegexField(BATCH_ID, required=False)
     range = forms.ChoiceField(choices=[(name, name) for name in RANGES], required=False)
-    since = forms.DateTimeField(label="From (UTC)", required=False, widget=MOMENT_INPUT)
-    until = forms.DateTimeField(label="To (UTC)", required=False, widget=MOMENT_INPUT)
+    since = forms.DateTimeField(label="From (UTC)", required=False, validators=[_validate_year])
+    until = forms.DateTimeField(label="To (UTC)", required=False, validators=[_validate_year])
 
     def __init__(self, data: Mapping[str, Any], account: Account) -> None:
         data = {name: data[name] for name in data}

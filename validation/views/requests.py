@@ -31,7 +31,7 @@ from validation.presenters.log_page import present_chart, present_chips, range_l
 from validation.presenters.mailbox_checks import describe_mailbox_check
 from validation.presenters.retention import format_days
 from validation.request_log import csv_export, search
-from validation.request_log.filters import LogFilter
+from validation.request_log.filters import LogFilter, LogTimesForm
 from validation.request_log.histogram import count_requests
 from validation.request_log.search_line import read_search_line
 from validation.request_log.suggestions import suggest_for_entry
@@ -88,6 +88,7 @@ def _requests_page(
             histogram = count_requests(account, form.log_query, now, current_zone())
             context["log_chart"] = present_chart(form, histogram, days)
     context["chips"] = present_chips(form, entries)
+    context["times"] = LogTimesForm(initial=form.cleaned_data)
     return render(request, "validation/show_requests.html", context)
 
 
@@ -110,7 +111,8 @@ def export_requests(request: AccountRequest) -> HttpResponseBase:
 @require_permission(TeamPermission.VIEW_ACCOUNT, form_page=PAGE)
 def find_request(request: AccountRequest) -> HttpResponse:
     """Redirect to the filters of a search line. The URL has an address only as a hash."""
-    form, text = LogFilter(request.POST, request.account), request.POST.get("text", "").strip()
+    params = request.POST.dict() | LogTimesForm(request.POST).utc_params
+    form, text = LogFilter(params, request.account), request.POST.get("text", "").strip()
     page, result_id = f"{reverse(PAGE)}?{form.query}", normalize_result_id(text)
     if contains_secret(text):
         messages.error(request, "That's an API key. Rotate it, and filter by its name instead.")

@@ -46,8 +46,8 @@ def shown_addresses(browser: Client, query: str = "", path: str = PAGE) -> list[
     return [row.partition("***")[0] for row in rows]
 
 
-def find(browser: Client, text: str) -> Any:
-    return browser.post(f"{PAGE}find/", {"text": text}, follow=True)
+def find(browser: Client, text: str, **times: str) -> Any:
+    return browser.post(f"{PAGE}find/", {"text": text, **times}, follow=True)
 
 
 def test_newest_requests_come_first_with_their_outcome(
@@ -109,6 +109,28 @@ def test_single_day_is_in_utc(browser: Client, account: Account) -> None:
     add_log_entry(account, midnight(day + timedelta(days=1)), "x@y.com")
     for query in (f"since={day}&until={day}", f"day={day}"):
         assert shown_addresses(browser, query) == ["j", "j"]
+
+
+def test_custom_range_is_in_the_viewers_zone_and_its_url_in_utc(browser: Client) -> None:
+    times = {"since": "2026-01-01T10:00", "until": "2026-01-01T12:00"}
+    browser.cookies["timezone"] = "Asia/Kolkata"
+    response = find(browser, "", **times)
+    url = f"{PAGE}?since=2026-01-01T04%3A30&until=2026-01-01T06%3A30"
+    assert response.redirect_chain == [(url, 302)]
+    for time in times.values():
+        assert f'value="{time}"' in read_page(response)
+    browser.cookies["timezone"] = "Europe/Berlin"
+    page = read_page(browser.get(url))
+    assert 'value="2026-01-01T05:30"' in page
+    assert "1 Jan 2026, 05:30 to 07:30" in page
+
+
+@pytest.mark.parametrize("zone", ["America/New_York", "Asia/Kolkata"])
+def test_ends_of_the_calendar_are_refused_in_every_zone(browser: Client, zone: str) -> None:
+    browser.cookies["timezone"] = zone
+    for time in ("0001-01-01T00:00", "9999-12-31T23:59"):
+        page = read_page(find(browser, "", since=time))
+        assert "We didn't understand <code>since:" in page
 
 
 def test_row_has_one_link_and_the_exact_time(
