@@ -1,12 +1,20 @@
-// The request log: drag over the chart to choose a time range, and add new rows while the page is live.
+// The request log: drag over the chart to choose a time range, and add new rows and bars while the page is live.
 // Without JavaScript there are a form for the range, and Reload.
 
-for (const chart of document.querySelectorAll(".log-chart")) {
+const MIN_DRAG = 5;
+let start = null;
+let selection = null;
+
+const end = () => {
+  selection?.remove();
+  start = selection = null;
+};
+
+document.addEventListener("keydown", (event) => event.key === "Escape" && end());
+
+const setUpDrag = (chart) => {
   const plot = chart.querySelector(".chart-bars");
   const bars = [...plot.querySelectorAll("a.chart-bar")];
-  const MIN_DRAG = 5;
-  let start = null;
-  let selection = null;
 
   const barAt = (event) => {
     const { left, width } = plot.getBoundingClientRect();
@@ -15,11 +23,6 @@ for (const chart of document.querySelectorAll(".log-chart")) {
   };
 
   const chosen = (event) => [barAt(start), barAt(event)].sort((a, b) => a - b);
-
-  const end = () => {
-    selection?.remove();
-    start = selection = null;
-  };
 
   plot.addEventListener("pointerdown", (event) => {
     if (event.button === 0) {
@@ -56,9 +59,12 @@ for (const chart of document.querySelectorAll(".log-chart")) {
   });
 
   plot.addEventListener("pointercancel", end);
-  document.addEventListener("keydown", (event) => event.key === "Escape" && end());
   // Otherwise the browser drags the link of a bar.
   plot.addEventListener("dragstart", (event) => event.preventDefault());
+};
+
+for (const chart of document.querySelectorAll(".log-chart")) {
+  setUpDrag(chart);
 }
 
 for (const live of document.querySelectorAll("[data-tail]")) {
@@ -66,12 +72,16 @@ for (const live of document.querySelectorAll("[data-tail]")) {
   // Screen readers aren't interrupted by each row.
   const ANNOUNCE_AFTER = 10000;
   const MAX_ROWS = 200;
+  // Counting a million requests takes 0.1 s.
+  const REDRAW_AFTER = 9000;
   const status = live.querySelector("[role=status]");
   const toggle = live.querySelector("[role=switch]");
   const rows = document.querySelector(".log tbody");
   let timer = null;
   let unannounced = 0;
   let announced = 0;
+  let isChartOld = false;
+  let redrawn = 0;
 
   const linkOf = (row) => row.querySelector(".log-link").getAttribute("href");
   const timeOf = (row) => Date.parse(row.querySelector("time").dateTime);
@@ -100,6 +110,26 @@ for (const live of document.querySelectorAll("[data-tail]")) {
     }
   };
 
+  const redraw = async () => {
+    const chart = document.querySelector(".log-chart");
+    // Bars don't move under the pointer or the focus.
+    const isUsed = chart?.matches(":hover, :focus-within");
+    if (!chart || !isChartOld || isUsed || Date.now() - redrawn < REDRAW_AFTER) {
+      return;
+    }
+    redrawn = Date.now();
+    const response = await fetch(location).catch(() => null);
+    const html = response?.ok ? await response.text() : "";
+    const drawn = new DOMParser().parseFromString(html, "text/html").querySelector(".log-chart");
+    if (drawn && !chart.matches(":hover, :focus-within")) {
+      drawn.querySelector("details").open = chart.querySelector("details").open;
+      chart.replaceWith(drawn);
+      setUpChart(drawn);
+      setUpDrag(drawn);
+      isChartOld = false;
+    }
+  };
+
   const stop = (reason) => {
     clearTimeout(timer);
     toggle.checked = false;
@@ -124,8 +154,11 @@ for (const live of document.querySelectorAll("[data-tail]")) {
       location.reload();
       return;
     }
-    unannounced += rows ? add(html) : 0;
+    const added = rows ? add(html) : 0;
+    unannounced += added;
+    isChartOld ||= added > 0;
     announce();
+    await redraw();
     schedule();
   };
 

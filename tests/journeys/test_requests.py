@@ -141,6 +141,24 @@ def test_live_page_adds_requests_and_announces_them(page: Page, site: Product, s
     assert_no_findings(page)
 
 
+def test_bars_of_a_live_page_count_the_new_requests(page: Page, site: Product, secret: str) -> None:
+    page.goto(f"{PAGE}?verdict=risky")
+    count = page.locator("[data-chart-count=risky]")
+    before = int(count.inner_text())
+    page.get_by_text("Show as a table").click()
+    page.get_by_role("heading", level=1).click()
+    page.get_by_role("switch", name="Live").check()
+    page.mouse.move(0, 0)
+    page.get_by_role("switch", name="Live").blur()
+    HttpCaller(site, secret).validate("risky@sandbox.test")
+    expect(count).to_have_text(str(before + 1))
+    # The new chart is set up as the first one was.
+    expect(page.locator(".chart-table")).to_have_attribute("open", "")
+    page.locator(".chart-bar").first.hover()
+    expect(count).to_have_text("0")
+    assert_no_findings(page)
+
+
 def test_live_page_pauses_in_a_hidden_tab(page: Page) -> None:
     page.goto(PAGE)
     polls: list[str] = []
