@@ -51,6 +51,14 @@ def order_outcome(order: Order) -> OrderOutcome | None:
     return OrderOutcome("Canceled", order.cancelled_at, "Nothing is due.")
 
 
+def nothing_to_pay(order: Order) -> str:
+    if order.is_pending:
+        return "You've already paid on Stripe. We'll add your credits within seconds."
+    if order.is_paid:
+        return f"{order.number} is already paid."
+    return f"{order.number} is no longer waiting for payment."
+
+
 def invoice_stamp(order: Order) -> str:
     outcome = order_outcome(order)
     if outcome is None or outcome.at is None:

@@ -5,7 +5,6 @@ from django.contrib import messages
 from django.core.paginator import Paginator
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.urls import reverse
 
 from accounts.permissions import require_permission
 from accounts.request import AccountRequest
@@ -15,7 +14,7 @@ from credits.models import Order, OrderKind
 from credits.orders import placement
 from credits.payments import PaymentUnavailable, get_provider
 from credits.presenters.invoice import describe_invoice, order_tax, refund_rows
-from credits.presenters.orders import order_outcome
+from credits.presenters.orders import nothing_to_pay, order_outcome
 from runtime.http.form_targets import allow_forms_to
 
 PAGE = "credits:show-orders"
@@ -94,14 +93,14 @@ def cancel_order(request: AccountRequest, order_id: str) -> HttpResponse:
 
 def redirect_to_payment(request: AccountRequest, order: Order) -> HttpResponse:
     """Redirect to the payment page, or to the order's page if there is nothing to pay there."""
-    order_page = reverse("credits:show-order", args=[order.public_id])
     try:
-        if order.is_pending and (provider := get_provider(order)):
-            provider.begin(order)
+        if provider := get_provider(order):
+            if provider.begin(order):
+                return redirect(order.provider_url)
+            messages.info(request, nothing_to_pay(order))
     except PaymentUnavailable as error:
         messages.error(request, str(error))
-        return redirect(order_page)
-    return redirect((order.is_pending and order.provider_url) or order_page)
+    return redirect("credits:show-order", order_id=order.public_id)
 
 
 def _get_order(request: AccountRequest, order_id: str) -> Order:

@@ -62,8 +62,21 @@ def test_paid_order_leads_to_its_own_page(
 ) -> None:
     order = place_order(account, pack)
     account.orders.update(state="paid", paid_at=order.placed_at)
-    response = signed_in(owner).post(f"/credits/orders/{order.public_id}/pay/")
-    assert response.headers["Location"] == f"/credits/orders/{order.public_id}/"
+    path = f"/credits/orders/{order.public_id}/"
+    page = signed_in(owner).post(f"{path}pay/", follow=True)
+    assert page.redirect_chain == [(path, 302)]
+    assert "is already paid." in page.content.decode()
+
+
+def test_order_whose_event_has_not_arrived_does_not_lead_to_the_finished_page(
+    stripe: FakeStripe, account: Account, owner: User, pack: Pack
+) -> None:
+    order = place_order(account, pack)
+    pay(stripe, order)
+    path = f"/credits/orders/{order.public_id}/"
+    page = signed_in(owner).post(f"{path}pay/", follow=True)
+    assert page.redirect_chain == [(path, 302)]
+    assert "already paid on Stripe" in page.content.decode()
 
 
 def test_provider_that_is_down_leaves_the_order_to_be_paid_later(

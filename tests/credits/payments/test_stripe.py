@@ -227,7 +227,7 @@ def test_payment_page_is_reused_while_it_is_open_and_replaced_unless_it_was_paid
     assert order.provider_url.endswith(order.provider_session)
     # Its event hasn't arrived.
     stripe.pay(stripe.find_session(order.public_id))
-    Stripe().begin(order)
+    assert not Stripe().begin(order)
     assert not stripe.open_sessions(order.public_id)
 
 
