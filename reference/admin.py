@@ -5,9 +5,12 @@ from django.contrib import admin
 from django.db import models
 from django.forms import ModelForm
 from django.http import HttpRequest
+from django.utils import timezone
 
 from accounts import audit
+from accounts.staff.links import admin_list_url, link_cell
 from accounts.staff.model_admins.form_diff import describe_changes
+from accounts.staff.panels import MAX_ROWS, Cell, Link, Panel, require_staff_permissions
 from accounts.staff.request import staff_request
 from reference.models import Incident, IncidentUpdate
 
@@ -49,3 +52,29 @@ class IncidentAdmin(admin.ModelAdmin[Incident]):
         if changes := "; ".join(filter(None, [*map(str, written), describe_changes(form)])):
             action = "incident.changed" if change else "incident.published"
             audit.record(None, staff.user, action, f"{incident}: {changes}", staff.ip)
+
+
+@require_staff_permissions("reference.view_incident")
+def incidents_panel() -> Panel:
+    now = timezone.now()
+    incidents = Incident.objects.filter(started_at__lte=now).exclude(ended_at__lte=now)
+    rows = []
+    for incident in incidents.order_by("started_at", "pk").prefetch_related("updates")[:MAX_ROWS]:
+        newest = next(iter(incident.updates.all()), None)
+        cells = [
+            link_cell(incident),
+            Cell(incident.get_impact_display()),
+            Cell(incident.started_at),
+            Cell(newest and newest.get_state_display()),
+            Cell(newest and newest.at),
+        ]
+        rows.append(cells)
+    return Panel(
+        "Open incidents",
+        "No incident is open.",
+        columns=("Incident", "Impact", "Started", "State", "Last update"),
+        rows=rows,
+        is_work=True,
+        note="An update that says “Resolved” closes an incident.",
+        more=Link("All incidents", admin_list_url(Incident)),
+    )
