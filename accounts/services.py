@@ -1,6 +1,7 @@
 from contextlib import suppress
 
 from allauth.account.models import EmailAddress
+from allauth.socialaccount.models import SocialAccount
 from allauth.usersessions.models import UserSession
 from django.conf import settings
 from django.core.exceptions import ValidationError
@@ -154,15 +155,7 @@ def export_account(*, account: Account, actor: User, ip: str | None = None) -> d
             "requires_second_factor": account.requires_second_factor,
         },
         "members": [
-            {
-                "email": membership.user.email,
-                "name": membership.user.name,
-                "role": membership.role,
-                "joined_at": membership.joined_at,
-                "terms_version": membership.user.terms_version,
-                "terms_agreed_at": membership.user.terms_agreed_at,
-            }
-            for membership in account.memberships.select_related("user")
+            _member_data(membership) for membership in account.memberships.select_related("user")
         ],
         "invitations": list(
             Invitation.objects.pending()
@@ -185,6 +178,26 @@ def export_account(*, account: Account, actor: User, ip: str | None = None) -> d
     for export_sections in hooks.on_account_exported:
         export.update(export_sections(account=account))
     return export
+
+
+def _member_data(membership: Membership) -> dict[str, object]:
+    user = membership.user
+    return {
+        "email": user.email,
+        "name": user.name,
+        "role": membership.role,
+        "joined_at": membership.joined_at,
+        "terms_version": user.terms_version,
+        "terms_agreed_at": user.terms_agreed_at,
+        "sign_in_providers": [
+            {
+                "provider": connection.provider,
+                "account": connection.extra_data["label"],
+                "connected_at": connection.date_joined,
+            }
+            for connection in SocialAccount.objects.filter(user=user).order_by("pk")
+        ],
+    }
 
 
 def _default_account_name(user: User) -> str:
