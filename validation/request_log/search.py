@@ -1,6 +1,6 @@
 """The most selective filter scans an index, and the others filter its rows."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 
 from django.db.models import Q
@@ -11,7 +11,7 @@ from engine import Verdict
 from runtime.database import pagination
 from runtime.database.pagination import Cursor, Page
 from validation.models import LogEntry, Probe
-from validation.models.log_entries import COMMON_REASON, MAX_ROW_DELAY, LogEntryQuerySet
+from validation.models.log_entries import COMMON_REASON, LogEntryQuerySet
 
 
 @dataclass(frozen=True)
@@ -75,13 +75,6 @@ def find_rows(account: Account, query: LogQuery) -> tuple[LogEntryQuerySet, list
         rows = rows.of_batch(query.batch_id)
     indexed = query.indexed_conditions()
     return rows.filter(*indexed[:1]), query.unindexed_conditions() + indexed[1:]
-
-
-def newer_entries(account: Account, query: LogQuery, after: datetime) -> list[LogEntry]:
-    """Return a page of the entries after this time, and just before it: some are stored late."""
-    start = after - MAX_ROW_DELAY
-    page = log_page(account, replace(query, since=max(start, query.since or start)))
-    return mark_pending(page.entries)
 
 
 def latest_entries(account: Account, limit: int) -> list[LogEntry]:

@@ -18,7 +18,7 @@ from engine import CHECKS
 from runtime.csv_download import csv_response
 from runtime.database.pagination import Cursor
 from runtime.database.replica import reads_replica
-from runtime.dates import from_microseconds, to_microseconds
+from runtime.dates import from_microseconds
 from validation.addresses import unpack_account_list, unpack_checks
 from validation.ids import is_result_id, normalize_result_id
 from validation.models import LogEntry
@@ -46,18 +46,6 @@ def show_requests(request: AccountRequest) -> HttpResponse:
     return _requests_page(request, LogFilter(request.GET, request.account))
 
 
-@require_permission(TeamPermission.VIEW_ACCOUNT)
-@reads_replica
-def show_newer_requests(request: AccountRequest) -> HttpResponse:
-    """Show the rows that a live page adds."""
-    form = LogFilter(request.GET, request.account)
-    after = from_microseconds(request.GET.get("after", ""))
-    entries: list[LogEntry] = []
-    if form.is_valid() and after:
-        entries = search.newer_entries(request.account, form.log_query, after)
-    return render(request, "validation/fragments/log_rows.html", {"entries": entries})
-
-
 def _requests_page(
     request: AccountRequest, form: LogFilter, text: str = "", not_understood: Sequence[str] = ()
 ) -> HttpResponse:
@@ -71,7 +59,6 @@ def _requests_page(
         "days": days,
         "retention": format_days(days),
         "ranges": range_links(form, days),
-        "now": to_microseconds(now),
     }
     entries: list[LogEntry] = []
     if form.is_valid():
