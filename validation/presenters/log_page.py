@@ -9,11 +9,9 @@ from validation.models import LogEntry
 from validation.presenters.retention import format_days
 from validation.presenters.usage import REQUESTS, format_count
 from validation.request_log.filters import RANGES, REFUSED, LogFilter, time_param
-from validation.request_log.histogram import OTHER, OUTCOMES, Bar, Histogram
+from validation.request_log.histogram import OTHER, OUTCOMES, STEPS, Bar, Histogram
 
 RANGE_LABELS = {"15m": "15 min", "1h": "1 h", "24h": "24 h", "7d": "7 days", "30d": "30 days"}
-# In minutes.
-LABEL_STEPS = (1, 2, 5, 10, 15, 30, 60, 120, 180, 240, 360, 720, 1440)
 
 
 @dataclass(frozen=True)
@@ -107,7 +105,7 @@ def _describe_times(start: datetime, end: datetime) -> str:
 def _axis_labels(bars: Sequence[Bar]) -> dict[int, str]:
     starts = [start.astimezone(current_zone()) for start, _ in bars]
     minutes = [start.hour * 60 + start.minute for start in starts]
-    for step in LABEL_STEPS:
+    for step in STEPS:
         round_times = [number for number, minute in enumerate(minutes) if minute % step == 0]
         if len(round_times) <= MAX_LABELS + 1:
             break

@@ -1,25 +1,22 @@
 import re
-from collections.abc import Mapping
-from contextlib import suppress
-from datetime import UTC, date, datetime, timedelta
-from typing import Any
+from datetime import UTC, datetime, timedelta
 
 from django import forms
 from django.core.exceptions import ValidationError
 from django.utils import timezone
 
 from accounts.date_display import LocalDateTimeField
-from accounts.models import Account
 from apikeys.errors import REFUSALS
 from engine import MEANINGS, AddressParts, Verdict, parse_address
 from validation.ids import BATCH_ID
-from validation.key_filter import ORDER_ERROR, KeyFilter
+from validation.key_filter import KeyFilter
 from validation.request_log.search import LogQuery
 
 # Ours, and those that clients choose.
 REQUEST_ID = re.compile(r"\A[A-Za-z0-9_-]{8,64}\Z")
 REFUSED = "refused"
 TIMES = ("range", "since", "until")
+TIME_INPUT = forms.DateTimeInput({"type": "datetime-local", "form": "log-search"})
 RANGES = {
     "15m": timedelta(minutes=15),
     "1h": timedelta(hours=1),
@@ -42,13 +39,8 @@ def _validate_year(moment: datetime) -> None:
 class LogTimesForm(forms.Form):
     """The times of a filter in the user's zone. Its URL has them in UTC, so it can be shared."""
 
-    since = LocalDateTimeField(label="From", required=False)
-    until = LocalDateTimeField(label="To", required=False)
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        for field in self.fields.values():
-            field.widget.attrs["form"] = "log-search"
+    since = LocalDateTimeField(label="From", required=False, widget=TIME_INPUT)
+    until = LocalDateTimeField(label="To", required=False, widget=TIME_INPUT)
 
     @property
     def utc_params(self) -> dict[str, str]:
@@ -74,23 +66,6 @@ class LogFilter(KeyFilter):
     range = forms.ChoiceField(choices=[(name, name) for name in RANGES], required=False)
     since = forms.DateTimeField(label="From (UTC)", required=False, validators=[_validate_year])
     until = forms.DateTimeField(label="To (UTC)", required=False, validators=[_validate_year])
-
-    def __init__(self, data: Mapping[str, Any], account: Account) -> None:
-        data = {name: data[name] for name in data}
-        if day := data.pop("day", ""):
-            data |= {"since": day, "until": day}
-        with suppress(ValueError, OverflowError):
-            # A day ends when the next one starts.
-            next_day = date.fromisoformat(data.get("until", "")) + timedelta(days=1)
-            data["until"] = f"{next_day}T00:00"
-        super().__init__(data, account)
-
-    def clean(self) -> dict[str, Any]:
-        data = super().clean() or {}
-        since, until = data.get("since"), data.get("until")
-        if since and until and since >= until:
-            raise ValidationError(ORDER_ERROR)
-        return data
 
     def clean_domain(self) -> str:
         typed = self.cleaned_data["domain"].rpartition("@")[2].rstrip(".")
