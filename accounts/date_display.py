@@ -101,11 +101,11 @@ def exact_time(moment: datetime) -> str:
 class LocalDateTimeField(forms.DateTimeField):
     """A time that the user enters and sees in their zone."""
 
-    widget = forms.DateTimeInput({"type": "datetime-local"}, "%Y-%m-%dT%H:%M")
+    widget = forms.DateTimeInput({"type": "datetime-local"})
 
     def prepare_value(self, value: Any) -> Any:
         is_time = isinstance(value, datetime)
-        return value.astimezone(current_zone()).replace(tzinfo=None) if is_time else value
+        return f"{value.astimezone(current_zone()):%Y-%m-%dT%H:%M}" if is_time else value
 
     def to_python(self, value: Any) -> datetime | None:
         moment = super().to_python(value)

@@ -1,4 +1,4 @@
-from datetime import datetime, timedelta
+from datetime import timedelta
 from functools import partial
 from itertools import groupby
 from typing import Any
@@ -58,14 +58,13 @@ class ProfileForm(forms.ModelForm[User]):
 
 
 class PreferencesForm(forms.ModelForm[User]):
+    time_zone = forms.ChoiceField(
+        choices=lambda: [("", "Same as the browser"), *zone_choices()], required=False
+    )
+
     class Meta:
         model = User
         fields = ("theme", "time_zone", "date_format")
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        choices = [("", "Same as the browser"), *zone_choices()]
-        self.fields["time_zone"] = forms.ChoiceField(choices=choices, required=False)
 
 
 class AccountForm(forms.ModelForm[Account]):
@@ -170,10 +169,6 @@ class ReplayFailedForm(forms.Form):
     since = LocalDateTimeField(
         label="Failed since", initial=lambda: timezone.now() - timedelta(days=1)
     )
-
-    def clean_since(self) -> datetime:
-        since, now = self.cleaned_data["since"], timezone.now()
-        return min(max(since, now - timedelta(days=365)), now)
 
 
 class DeliveryFilter(QueryForm):

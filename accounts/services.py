@@ -6,6 +6,8 @@ from allauth.usersessions.models import UserSession
 from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.db import transaction
+from django.db.models import F
+from django.db.models.fields.json import KT
 from django.utils import timezone
 
 from accounts import audit, emails, hooks
@@ -189,14 +191,11 @@ def _member_data(membership: Membership) -> dict[str, object]:
         "joined_at": membership.joined_at,
         "terms_version": user.terms_version,
         "terms_agreed_at": user.terms_agreed_at,
-        "sign_in_providers": [
-            {
-                "provider": connection.provider,
-                "account": connection.extra_data["label"],
-                "connected_at": connection.date_joined,
-            }
-            for connection in SocialAccount.objects.filter(user=user).order_by("pk")
-        ],
+        "sign_in_providers": list(
+            SocialAccount.objects.filter(user=user)
+            .order_by("pk")
+            .values("provider", account=KT("extra_data__label"), connected_at=F("date_joined"))
+        ),
     }
 
 

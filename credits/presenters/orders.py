@@ -54,9 +54,8 @@ def order_outcome(order: Order) -> OrderOutcome | None:
 def nothing_to_pay(order: Order) -> str:
     if order.is_pending:
         return "You've already paid on Stripe. We'll add your credits within seconds."
-    if order.is_paid:
-        return f"{order.number} is already paid."
-    return f"{order.number} is no longer waiting for payment."
+    state = "already paid" if order.is_paid else "no longer waiting for payment"
+    return f"{order.number} is {state}."
 
 
 def invoice_stamp(order: Order) -> str:

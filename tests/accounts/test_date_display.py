@@ -48,7 +48,7 @@ def test_entered_time_is_in_the_zone() -> None:
     with use_date_display(DateDisplay(find_zone("Asia/Kolkata"))):
         moment = field.clean(entered)
         assert moment == datetime(2026, 11, 23, 18, 30, tzinfo=UTC)
-        assert field.widget.format_value(field.prepare_value(moment)) == entered
+        assert field.prepare_value(moment) == entered
         with pytest.raises(ValidationError):
             field.clean("0001-01-01T00:00")
 
