@@ -157,7 +157,7 @@ def _session_params(order: Order) -> dict[str, Any]:
         "client_reference_id": order.public_id,
         "metadata": metadata,
         "line_items": [{"quantity": 1, "price_data": price}],
-        "success_url": order_url,
+        "success_url": f"{order_url}?payment=finished",
         "cancel_url": order_url,
         "subscription_data" if renews else "payment_intent_data": {"metadata": metadata},
     }

@@ -52,8 +52,6 @@ def order_outcome(order: Order) -> OrderOutcome | None:
 
 
 def nothing_to_pay(order: Order) -> str:
-    if order.is_pending:
-        return "You've already paid on Stripe. We'll add your credits within seconds."
     state = "already paid" if order.is_paid else "no longer waiting for payment"
     return f"{order.number} is {state}."
 

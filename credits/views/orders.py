@@ -5,6 +5,7 @@ from django.contrib import messages
 from django.core.paginator import Paginator
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 
 from accounts.permissions import require_permission
 from accounts.request import AccountRequest
@@ -36,9 +37,12 @@ def show_orders(request: AccountRequest) -> HttpResponse:
 def show_order(request: AccountRequest, order_id: str) -> HttpResponse:
     """The provider redirects here, but only its event confirms payment."""
     order = _get_order(request, order_id)
+    if "poll" in request.GET and order.is_pending:
+        return HttpResponse(status=204)
     context = {
         "order": order,
         "outcome": order_outcome(order),
+        "is_confirming": order.is_pending and request.GET.get("payment") == "finished",
         "tax": order_tax(order),
         "refunds": refund_rows(order),
         # The page from which the customer ordered.
@@ -93,14 +97,17 @@ def cancel_order(request: AccountRequest, order_id: str) -> HttpResponse:
 
 def redirect_to_payment(request: AccountRequest, order: Order) -> HttpResponse:
     """Redirect to the payment page, or to the order's page if there is nothing to pay there."""
+    page = reverse("credits:show-order", args=[order.public_id])
     try:
         if provider := get_provider(order):
             if provider.begin(order):
                 return redirect(order.provider_url)
+            if order.is_pending:
+                return redirect(f"{page}?payment=finished")
             messages.info(request, nothing_to_pay(order))
     except PaymentUnavailable as error:
         messages.error(request, str(error))
-    return redirect("credits:show-order", order_id=order.public_id)
+    return redirect(page)
 
 
 def _get_order(request: AccountRequest, order_id: str) -> Order:

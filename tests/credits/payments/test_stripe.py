@@ -52,7 +52,9 @@ def test_pack_is_paid_at_stripe_and_granted_once_by_its_events(
     session = stripe.find_session(order.public_id)
     terms = (session["mode"], session["amount_total"], session["currency"])
     assert terms == ("payment", 500, "usd")
-    assert session["success_url"].endswith(f"/credits/orders/{order.public_id}/")
+    page = f"/credits/orders/{order.public_id}/"
+    assert session["success_url"].endswith(f"{page}?payment=finished")
+    assert session["cancel_url"].endswith(page)
     assert order.provider_url == f"{stripe.url}/pay/{session['id']}"
     signed_in(owner).get(session["success_url"])
     assert balance_and_debt(account) == (100, 0)
