@@ -107,16 +107,12 @@ def open_account(request: SiteRequest) -> HttpResponse:
     return render(request, "accounts/open_account.html", {"form": form})
 
 
-def _profile_page(
-    request: SiteRequest,
-    profile_form: ProfileForm | None = None,
-    preferences_form: PreferencesForm | None = None,
-    account_form: AccountForm | None = None,
-) -> HttpResponse:
+def _profile_page(request: SiteRequest, **invalid: object) -> HttpResponse:
     user = cast(User, request.user)
     context = {
-        "profile_form": profile_form or ProfileForm(instance=user),
-        "preferences_form": preferences_form or PreferencesForm(instance=user),
-        "account_form": account_form or AccountForm(instance=request.account),
+        "profile_form": ProfileForm(instance=user),
+        "preferences_form": PreferencesForm(instance=user),
+        "account_form": AccountForm(instance=request.account),
+        **invalid,
     }
     return render(request, "accounts/edit_profile.html", context)

@@ -6,7 +6,7 @@ For others, see accounts/authentication/adapter.py.
 import time
 from collections.abc import Callable
 from functools import wraps
-from typing import TypedDict, cast
+from typing import Any, cast
 from urllib.parse import urlencode
 
 from allauth.account.adapter import get_adapter
@@ -23,13 +23,6 @@ from accounts.authentication.second_factor.factors import FACTORS, has_second_fa
 from accounts.models import User
 
 View = Callable[..., HttpResponseBase]
-
-
-class SessionRecord(TypedDict):
-    method: str
-    type: str
-    id: int
-    at: float
 
 
 # Methods in allauth's records. Ours: a factor was added in this session.
@@ -77,10 +70,8 @@ def factor_required(*, back_to: str = "", recovery_codes: bool = True) -> Callab
     def decorate(view: View) -> View:
         @wraps(view)
         def wrapper(request: HttpRequest, *args: object, **kwargs: object) -> HttpResponseBase:
-            user = cast(User, request.user)
-            if not has_second_factor(user):
-                return view(request, *args, **kwargs)
-            if has_recent_proof(request, recovery_codes=recovery_codes):
+            has_factor = has_second_factor(cast(User, request.user))
+            if not has_factor or has_recent_proof(request, recovery_codes=recovery_codes):
                 return view(request, *args, **kwargs)
             is_form = request.method == "POST"
             if is_form:
@@ -101,13 +92,10 @@ def redirect_to_proof(request: HttpRequest, page: str) -> HttpResponseRedirect:
     return HttpResponseRedirect(f"{url}?{urlencode({REDIRECT_FIELD_NAME: page})}")
 
 
-def _records(request: HttpRequest, user: User, *methods: str) -> list[SessionRecord]:
-    records = [
-        record
-        for record in get_authentication_records(request, user)
-        if record["method"] in methods
-    ]
-    if not records:
+def _records(request: HttpRequest, user: User, *methods: str) -> list[dict[str, Any]]:
+    records = get_authentication_records(request, user)
+    found = [record for record in records if record["method"] in methods]
+    if not found:
         return []
     existing = set(Authenticator.objects.filter(user=user).values_list("pk", flat=True))
-    return [record for record in records if record["id"] in existing]
+    return [record for record in found if record["id"] in existing]
