@@ -17,6 +17,7 @@ from credits.payments import PaymentUnavailable, get_provider
 from credits.presenters.invoice import describe_invoice, order_tax, refund_rows
 from credits.presenters.orders import nothing_to_pay, order_outcome
 from runtime.http.form_targets import allow_forms_to
+from runtime.http.refusals import show_refusal
 
 PAGE = "credits:show-orders"
 ORDERS_PER_PAGE = 25
@@ -98,15 +99,13 @@ def cancel_order(request: AccountRequest, order_id: str) -> HttpResponse:
 def redirect_to_payment(request: AccountRequest, order: Order) -> HttpResponse:
     """Redirect to the payment page, or to the order's page if there is nothing to pay there."""
     page = reverse("credits:show-order", args=[order.public_id])
-    try:
+    with show_refusal(request, PaymentUnavailable):
         if provider := get_provider(order):
             if provider.begin(order):
                 return redirect(order.provider_url)
             if order.is_pending:
                 return redirect(f"{page}?payment=finished")
             messages.info(request, nothing_to_pay(order))
-    except PaymentUnavailable as error:
-        messages.error(request, str(error))
     return redirect(page)
 
 
