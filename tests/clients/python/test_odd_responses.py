@@ -204,9 +204,9 @@ def test_host_that_is_not_found_is_a_failed_connection(
         raise error
 
     monkeypatch.setattr(socket, "getaddrinfo", look_up)
-    check = Client(KEY, "http://localhost").sign_up_check("jane@shop.example", timeout=0.5)
-    assert isinstance(check.failure, ConnectionFailed)
-    assert str(error) in str(check.failure)
+    # An operation that isn't repeated.
+    with pytest.raises(ConnectionFailed, match="Unknown host|too long"):
+        Client(KEY, "http://localhost").request("POST", "/v1/webhooks", json={})
 
 
 def test_failed_list_passes_between_processes() -> None:

@@ -85,14 +85,14 @@ def test_audit_log_names_the_provider_of_a_sign_in_with_a_second_factor(
     assert entry.target == f"Firefox on Linux, with {name}"
 
 
-def test_audit_log_names_no_provider_whose_sign_in_was_left(provider: IdentityProvider) -> None:
+def test_audit_log_names_the_provider_that_a_user_turned_to(provider: IdentityProvider) -> None:
     user = connected_user(JANE, password=PASSWORD)
     add_authenticator_app(user)
     client = browser()
-    come_back(client, provider, JANE)
     client.post("/accounts/login/", {"login": user.email, "password": PASSWORD})
+    come_back(client, provider, JANE)
     client.post("/accounts/2fa/authenticate/", {"code": current_code()})
-    assert AuditEntry.objects.get(action="user.signed_in").target == "Firefox on Linux"
+    assert AuditEntry.objects.get(action="user.signed_in").target == "Firefox on Linux, with Google"
 
 
 def test_connected_user_is_signed_in_and_led_to_the_wanted_page(provider: IdentityProvider) -> None:
