@@ -2,6 +2,7 @@
 
 import asyncio
 import pickle
+import re
 import socket
 import threading
 import time
@@ -205,7 +206,7 @@ def test_host_that_is_not_found_is_a_failed_connection(
 
     monkeypatch.setattr(socket, "getaddrinfo", look_up)
     # An operation that isn't repeated.
-    with pytest.raises(ConnectionFailed, match="Unknown host|too long"):
+    with pytest.raises(ConnectionFailed, match=re.escape(str(error))):
         Client(KEY, "http://localhost").request("POST", "/v1/webhooks", json={})
 
 
