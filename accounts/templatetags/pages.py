@@ -46,11 +46,12 @@ def ago(moment: datetime | None, never: str = "never") -> SafeString:
     """Show “3 hours ago”, with the time on hover."""
     if moment is None:
         return format_html("{}", never)
+    text = naturaltime(moment)
     return format_html(
         '<time datetime="{}" title="{}">{}</time>',
         moment.isoformat(timespec="seconds"),
         exact_time(moment),
-        naturaltime(moment),
+        text if text != "now" else "just now",
     )
 
 

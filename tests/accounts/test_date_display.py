@@ -5,6 +5,7 @@ from datetime import UTC, date, datetime
 import pytest
 from django.core.exceptions import ValidationError
 from django.template import engines
+from django.utils import timezone
 
 from accounts.date_display import (
     DateDisplay,
@@ -89,3 +90,8 @@ def test_templates_use_the_format_of_the_user(filters: str, shown: str) -> None:
     with use_date_display(DateDisplay(find_zone("Asia/Kolkata"), DateFormat.MONTH_FIRST)):
         text = template.render({"day": date(2026, 11, 23), "at": EVENING, "nothing": None})
     assert text == shown
+
+
+def test_the_present_moment_was_just_now() -> None:
+    template = engines["django"].from_string("Paid {% ago at %}.")
+    assert ">just now</time>." in template.render({"at": timezone.now()})
