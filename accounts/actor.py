@@ -12,15 +12,14 @@ class Actor:
 
     account: Account
     user: User | None = None
-    ip: str | None = None
 
     @classmethod
     def of_page(cls, request: AccountRequest) -> Self:
-        return cls(request.account, user=request.user, ip=request.ip)
+        return cls(request.account, user=request.user)
 
     @property
     def name(self) -> str:
         return self.user.email if self.user else audit.SYSTEM
 
     def record(self, action: str, target: str) -> None:
-        audit.record(self.account, self.user, action, target, self.ip, anonymous_name=self.name)
+        audit.record(self.account, self.user, action, target, anonymous_name=self.name)

@@ -14,7 +14,7 @@ class Actor(actor.Actor):
 
     @classmethod
     def of_call(cls, call: ApiCall) -> Self:
-        return cls(call.key.account, key=call.key, ip=call.ip)
+        return cls(call.key.account, key=call.key)
 
     @property
     def name(self) -> str:

@@ -5,7 +5,6 @@ from typing import ClassVar, Protocol
 from allauth.account.adapter import DefaultAccountAdapter
 from allauth.account.internal.stagekit import clear_login
 from allauth.account.models import EmailAddress
-from allauth.core import context
 from allauth.core.exceptions import ImmediateHttpResponse, ReauthenticationRequired
 from allauth.mfa.adapter import DefaultMFAAdapter
 from allauth.mfa.models import Authenticator
@@ -95,7 +94,7 @@ class AccountAdapter(DefaultAccountAdapter):
         action = PASSWORD_ACTIONS.get(page, "user.password_changed")
         if action == "user.password_reset":
             self.request.password_reset_user = user
-        failed_attempts.save_password(user=user, action=action, ip=self.request.ip)
+        failed_attempts.save_password(user=user, action=action)
 
     def pre_authenticate(self, request: SiteRequest, **credentials: str) -> None:
         """With allauth's limits, strangers could lock an owner out."""
@@ -124,7 +123,7 @@ class AccountAdapter(DefaultAccountAdapter):
             return False
 
     def authentication_failed(self, request: SiteRequest, **credentials: str) -> None:
-        failed_attempts.record_wrong_password(email=credentials.get("email", ""), ip=request.ip)
+        failed_attempts.record_wrong_password(email=credentials.get("email", ""))
 
     def get_client_ip(self, request: SiteRequest) -> str:
         return request.ip
@@ -217,4 +216,4 @@ class SessionsAdapter(DefaultUserSessionsAdapter):
         if sessions:
             user, count = sessions[0].user, len(sessions)
             target = f"{count} browser{pluralize(count)}"
-            audit.record_for_user(user, user, "user.sessions_ended", target, context.request.ip)
+            audit.record_for_user(user, user, "user.sessions_ended", target)

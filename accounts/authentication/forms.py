@@ -5,7 +5,6 @@ from allauth.account import forms as allauth_forms
 from allauth.account.adapter import get_adapter
 from allauth.account.internal.flows.signup import complete_signup
 from allauth.account.utils import get_next_redirect_url
-from allauth.core import context
 from allauth.core.internal.cryptokit import compare_user_code
 from allauth.mfa.models import Authenticator
 from allauth.mfa.webauthn.forms import AddWebAuthnForm, EditWebAuthnForm
@@ -99,10 +98,9 @@ class SignupForm(allauth_forms.SignupForm):
 
     def save(self, request: HttpRequest) -> User:
         user: User = super().save(request)
-        ip = getattr(request, "ip", None)
         # Invited users join the inviter's account instead.
-        account = open_account(user=user, ip=ip) if self.invitation is None else None
-        agree_to_terms(user=user, account=account, ip=ip)
+        account = open_account(user=user) if self.invitation is None else None
+        agree_to_terms(user=user, account=account)
         return user
 
 
@@ -135,7 +133,7 @@ class ResetPasswordForm(allauth_forms.ResetPasswordForm):
             return str(self.cleaned_data["email"])
         email: str = super().save(request, **kwargs)
         for user in self.users:
-            failed_attempts.record_reset_request(user=user, ip=request.ip)
+            failed_attempts.record_reset_request(user=user)
         return email
 
 
@@ -160,9 +158,7 @@ class ChangeEmailForm(allauth_forms.AddEmailForm):
     def save(self, request: SiteRequest) -> Any:
         verification = super().save(request)
         email = self.cleaned_data["email"]
-        audit.record_for_user(
-            self.user, self.user, "user.email_change_asked", f"to {email}", request.ip
-        )
+        audit.record_for_user(self.user, self.user, "user.email_change_asked", f"to {email}")
         return verification
 
 
@@ -194,7 +190,7 @@ class RenamePasskeyForm(EditWebAuthnForm):
         old_name, user = authenticator_name(self.instance), self.instance.user
         renamed = super().save()
         target = f"{old_name} → {authenticator_name(renamed)}"
-        audit.record_for_user(user, user, "user.passkey_renamed", target, context.request.ip)
+        audit.record_for_user(user, user, "user.passkey_renamed", target)
         return renamed
 
 

@@ -37,6 +37,6 @@ def show_legal_page(request: HttpRequest, template: str) -> HttpResponse:
 @redirect_get_to("accounts:show-terms")
 def agree_to_newer_terms(request: SiteRequest) -> HttpResponse:
     user = cast(User, request.user)
-    agree_to_terms(user=user, account=request.account, ip=request.ip)
+    agree_to_terms(user=user, account=request.account)
     messages.success(request, "Thanks. Your agreement to the terms was recorded.")
     return redirect("validation:show-overview" if request.account else "accounts:edit-profile")

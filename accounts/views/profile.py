@@ -24,9 +24,7 @@ def edit_profile(request: SiteRequest) -> HttpResponse:
     user = cast(User, request.user)
     form = ProfileForm(request.POST or None, initial={"name": user.name})
     if form.is_valid():
-        services.rename_user(
-            user=user, name=form.cleaned_data["name"], account=request.account, ip=request.ip
-        )
+        services.rename_user(user=user, name=form.cleaned_data["name"], account=request.account)
         messages.success(request, "Your name was saved.")
         return redirect(PAGE)
     return _profile_page(request, profile_form=form)
@@ -47,10 +45,7 @@ def rename_account(request: AccountRequest) -> HttpResponse:
     form = AccountForm(request.POST)
     if form.is_valid():
         services.rename_account(
-            account=request.account,
-            name=form.cleaned_data["name"],
-            actor=request.user,
-            ip=request.ip,
+            account=request.account, name=form.cleaned_data["name"], actor=request.user
         )
         messages.success(request, "The account's name was saved.")
         return redirect(PAGE)
@@ -62,7 +57,7 @@ def rename_account(request: AccountRequest) -> HttpResponse:
 def export_account(request: AccountRequest) -> HttpResponse:
     account = request.account
     response = JsonResponse(
-        services.export_account(account=account, actor=request.user, ip=request.ip),
+        services.export_account(account=account, actor=request.user),
         json_dumps_params={"indent": 2, "ensure_ascii": False},
     )
     response["Content-Disposition"] = f'attachment; filename="{account.public_id}.json"'
@@ -76,7 +71,7 @@ def close_account(request: AccountRequest) -> HttpResponse:
     form = CloseAccountForm(request.account, request.POST or None)
     if not form.is_valid():
         return render(request, "accounts/close_account.html", {"form": form})
-    services.close_account(account=request.account, actor=request.user, ip=request.ip)
+    services.close_account(account=request.account, actor=request.user)
     request.session.pop(CURRENT_ACCOUNT_SESSION_KEY, None)
     if not request.user.memberships.in_open_accounts().exists():
         logout(request)
@@ -97,7 +92,7 @@ def open_account(request: SiteRequest) -> HttpResponse:
     if form.is_valid():
         try:
             account = services.open_another_account(
-                user=cast(User, request.user), name=form.cleaned_data["name"], ip=request.ip
+                user=cast(User, request.user), name=form.cleaned_data["name"]
             )
         except services.TooManyAccounts as error:
             form.add_error("name", str(error))

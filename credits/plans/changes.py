@@ -21,9 +21,7 @@ class PlanRefused(Exception):
 
 
 @transaction.atomic
-def schedule_plan(
-    *, account: Account, plan: Plan, actor: User, ip: str | None = None
-) -> Subscription:
+def schedule_plan(*, account: Account, plan: Plan, actor: User) -> Subscription:
     subscription = lock_subscription(account)
     if plan.price_cents > subscription.plan.price_cents:
         raise PlanRefused(f"{plan} costs more than {subscription.plan}. Order it as an upgrade.")
@@ -32,14 +30,12 @@ def schedule_plan(
     # The daily job places a renewal for this plan.
     account.orders.pending().filter(kind=OrderKind.RENEWAL).exclude(plan=plan).cancel()
     recompute_plan(subscription)
-    audit.record(account, actor, "plan.chosen", f"{plan} after {subscription.covered_until}", ip)
+    audit.record(account, actor, "plan.chosen", f"{plan} after {subscription.covered_until}")
     return subscription
 
 
 @transaction.atomic
-def assign_plan(
-    *, account: Account, plan: Plan, reason: str, actor: User, ip: str | None = None
-) -> Subscription:
+def assign_plan(*, account: Account, plan: Plan, reason: str, actor: User) -> Subscription:
     """Assign a plan for a month, without credits. Paid months end today."""
     subscription = lock_subscription(account)
     previous, today = subscription.plan, timezone.now().date()
@@ -53,7 +49,7 @@ def assign_plan(
     if not plan.is_free:
         _create_gift_order(account, plan, period_containing(today, today), actor)
     recompute_plan(subscription)
-    audit.record(account, actor, "plan.given_by_staff", f"{previous} → {plan}: {reason}", ip)
+    audit.record(account, actor, "plan.given_by_staff", f"{previous} → {plan}: {reason}")
     return subscription
 
 

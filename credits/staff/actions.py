@@ -35,7 +35,7 @@ class GrantCredits(StaffAction[Account]):
     form, has_preview = AmountForm, True
 
     def run(self, row: Account, data: FormData, request: StaffRequest) -> str:
-        grant = grants.request_grant(account=row, actor=request.user, ip=request.ip, **data)
+        grant = grants.request_grant(account=row, actor=request.user, **data)
         if grant is None:
             raise StaffActionRefused(ALREADY_SENT)
         if grant.is_pending:
@@ -65,7 +65,7 @@ class DeductCredits(StaffAction[Account]):
     form, has_preview = AmountForm, True
 
     def run(self, row: Account, data: FormData, request: StaffRequest) -> str:
-        if not services.deduct(account=row, actor=request.user, ip=request.ip, **data):
+        if not services.deduct(account=row, actor=request.user, **data):
             raise StaffActionRefused(ALREADY_SENT)
         return f"Deducted {format_credits(data['amount'])}. {describe_balance(row)}"
 
@@ -85,9 +85,7 @@ class ChangePlan(StaffAction[Account]):
 
     def run(self, row: Account, data: FormData, request: StaffRequest) -> str:
         plan, reason = data["plan"], data["reason"]
-        changes.assign_plan(
-            account=row, plan=plan, reason=reason, actor=request.user, ip=request.ip
-        )
+        changes.assign_plan(account=row, plan=plan, reason=reason, actor=request.user)
         try_sync(row)
         return f"The plan is now {plan}. No credits were granted."
 
@@ -107,9 +105,7 @@ class Suspend(StaffAction[Account]):
         return row.suspended_at is None and row.is_open
 
     def run(self, row: Account, data: FormData, request: StaffRequest) -> str:
-        accounts.suspend_account(
-            account=row, actor=request.user, reason=data["reason"], ip=request.ip
-        )
+        accounts.suspend_account(account=row, actor=request.user, reason=data["reason"])
         return "Suspended the account. Its API keys now return 403."
 
 
@@ -122,7 +118,7 @@ class LiftSuspension(StaffAction[Account]):
         return row.suspended_at is not None
 
     def run(self, row: Account, data: FormData, request: StaffRequest) -> str:
-        accounts.lift_suspension(account=row, actor=request.user, ip=request.ip)
+        accounts.lift_suspension(account=row, actor=request.user)
         return "Lifted the suspension. The account's API keys work again."
 
 
@@ -139,7 +135,7 @@ class GrantDecision(StaffAction[StaffGrant]):
         return grants.find_refusal(row, self.state, user)
 
     def run(self, row: StaffGrant, data: FormData, request: StaffRequest) -> str:
-        grants.decide(grant=row, state=self.state, actor=request.user, ip=request.ip)
+        grants.decide(grant=row, state=self.state, actor=request.user)
         return f"{self.verb} {row}. Nothing was granted."
 
 

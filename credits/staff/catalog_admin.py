@@ -57,10 +57,9 @@ class CatalogAdmin(admin.ModelAdmin[Item]):
         super().save_model(request, obj, form, change)
         if not form.changed_data:
             return
-        staff = staff_request(request)
         changes = ", ".join(_describe_change(form, name) for name in form.changed_data)
         action = f"{obj._meta.model_name}.{'changed' if change else 'added'}_by_staff"
-        audit.record(None, staff.user, action, f"{obj}: {changes}", staff.ip)
+        audit.record(None, staff_request(request).user, action, f"{obj}: {changes}")
 
 
 def _describe_change(form: ModelForm[Item], name: str) -> str:

@@ -24,7 +24,7 @@ class MarkPaid(StaffAction[Order]):
         return row.state in (OrderState.PENDING, OrderState.CANCELLED)
 
     def run(self, row: Order, data: FormData, request: StaffRequest) -> str:
-        if not fulfillment.fulfill_order(order=row, actor=request.user, ip=request.ip):
+        if not fulfillment.fulfill_order(order=row, actor=request.user):
             raise StaffActionRefused(f"{row.number} is already paid. Nothing was granted again.")
         granted = f"Granted {format_credits(row.credits)}."
         return f"Marked {row.number} paid. {granted} {describe_balance(row.account)}"
@@ -53,12 +53,10 @@ class RefundOrder(StaffAction[Order]):
         money = row.money(cents)
         # Name the staff user now: the provider's event may record the refund first.
         target = f"{row}, {money}: {reason}"
-        audit.record(row.account, request.user, "order.refund_asked", target, request.ip)
+        audit.record(row.account, request.user, "order.refund_asked", target)
         if provider := get_provider(row):
             provider.refund(row, cents)
-        refunds.refund_part(
-            order=row, cents=cents, reason=reason, actor=request.user, ip=request.ip
-        )
+        refunds.refund_part(order=row, cents=cents, reason=reason, actor=request.user)
         try_sync(row.account)
         return f"Refunded {row.number}: {money}. {describe_balance(row.account)}"
 
@@ -94,7 +92,7 @@ class CancelOrder(StaffAction[Order]):
         return row.is_pending
 
     def run(self, row: Order, data: FormData, request: StaffRequest) -> str:
-        if not placement.cancel_order(order=row, actor=request.user, ip=request.ip):
+        if not placement.cancel_order(order=row, actor=request.user):
             raise StaffActionRefused(f"{row.number} is no longer waiting for payment.")
         with suppress(PaymentUnavailable):
             if provider := get_provider(row):

@@ -44,7 +44,7 @@ def save_card(request: AccountRequest) -> HttpResponse:
     if form.is_valid():
         with show_refusal(request, PaymentUnavailable):
             page_url = open_card_page(account)
-            audit.record(account, request.user, "card.agreed", CARD_CONSENT, request.ip)
+            audit.record(account, request.user, "card.agreed", CARD_CONSENT)
             return redirect(page_url)
     card = SavedCard.objects.filter(account=account).first()
     context = {"form": form, "card": card, "consent": CARD_CONSENT}
@@ -61,7 +61,7 @@ def remove_card(request: AccountRequest) -> HttpResponse:
         return redirect(BILLING)
     form = ConfirmForm(request.POST or None)
     if form.is_valid():
-        cards.remove_card(account=account, actor=request.user, ip=request.ip)
+        cards.remove_card(account=account, actor=request.user)
         messages.success(request, f"Removed {card}.")
         return redirect(BILLING)
     top_up = AutomaticTopUp.objects.filter(account=account).first()
@@ -82,9 +82,7 @@ def edit_automatic_top_up(request: AccountRequest) -> HttpResponse:
     form = AutomaticTopUpForm(account, top_up, request.POST or None)
     if form.is_valid():
         with show_refusal(request, services.SettingsRefused):
-            services.switch_on(
-                account=account, actor=request.user, ip=request.ip, **form.cleaned_data
-            )
+            services.switch_on(account=account, actor=request.user, **form.cleaned_data)
             messages.success(request, "Automatic top-up is on.")
         return redirect(BILLING)
     context = {"form": form, "card": card, "is_on": top_up is not None and top_up.is_on}
@@ -95,6 +93,6 @@ def edit_automatic_top_up(request: AccountRequest) -> HttpResponse:
 @require_card_payments
 def switch_off_automatic_top_up(request: AccountRequest) -> HttpResponse:
     reason = AutomaticTopUp.Off.MEMBER
-    services.switch_off(account=request.account, reason=reason, actor=request.user, ip=request.ip)
+    services.switch_off(account=request.account, reason=reason, actor=request.user)
     messages.success(request, "Automatic top-up is off.")
     return redirect(BILLING)

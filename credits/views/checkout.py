@@ -84,7 +84,7 @@ def choose_later_plan(request: AccountRequest, plan_code: str) -> HttpResponse:
 def _schedule_plan(request: AccountRequest, plan: Plan) -> None:
     account, previous = request.account, request.account.subscription.plan
     try:
-        changes.schedule_plan(account=account, plan=plan, actor=request.user, ip=request.ip)
+        changes.schedule_plan(account=account, plan=plan, actor=request.user)
         sync_with_provider(account)
     except changes.PlanRefused as error:
         messages.error(request, str(error))
@@ -119,7 +119,6 @@ def _order(request: AccountRequest, item: Pack | Plan) -> HttpResponse:
             actor=request.user,
             form_token=form.cleaned_data["form_token"],
             saves_card=form.cleaned_data.get("save_card", False),
-            ip=request.ip,
         )
     except OrderRefused as error:
         messages.error(request, str(error))

@@ -49,9 +49,7 @@ class AnswerFeedback(StaffAction[Feedback]):
         return row.is_open
 
     def run(self, row: Feedback, data: FormData, request: StaffRequest) -> str:
-        is_answered = answer_feedback(
-            feedback=row, answer=data["answer"], actor=request.user, ip=request.ip
-        )
+        is_answered = answer_feedback(feedback=row, answer=data["answer"], actor=request.user)
         if not is_answered:
             raise StaffActionRefused("It was answered or sent again. Look at it as it is now.")
         return f"Answered {row}. The customer gets an email."

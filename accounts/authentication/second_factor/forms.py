@@ -1,4 +1,3 @@
-from allauth.core import context
 from allauth.mfa.adapter import get_adapter
 from allauth.mfa.base import forms as code_forms
 from allauth.mfa.base.internal.flows import check_rate_limit
@@ -53,9 +52,7 @@ class SingleUseAssertionMixin(passkey_forms.AuthenticateWebAuthnForm):
         except passkeys.PasskeyRefused as error:
             if isinstance(error, passkeys.CounterDidNotIncrease):
                 kind = f"{authenticator_name(authenticator)}, which may have been copied"
-                failed_attempts.record_wrong_code(
-                    user=authenticator.user, kind=kind, ip=context.request.ip
-                )
+                failed_attempts.record_wrong_code(user=authenticator.user, kind=kind)
             raise ValidationError(str(error)) from error
         finally:
             # A refused assertion must not be sent again for the same challenge.
