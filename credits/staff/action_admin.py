@@ -12,11 +12,11 @@ from django.shortcuts import redirect, render
 from django.urls import URLPattern, path, reverse
 
 from accounts.audit.models import AuditEntry
+from accounts.forms import OneTimeForm
 from accounts.models import User
 from accounts.staff.links import account_admin_list_url
 from accounts.staff.own_accounts import find_account, own_account_refusal
 from accounts.staff.request import StaffRequest, staff_request
-from credits.forms import ConfirmForm
 from credits.staff.previews import ActionPreview
 
 Row = TypeVar("Row", bound=Model)
@@ -32,7 +32,7 @@ class StaffAction(Generic[Row]):
     label: ClassVar[str]
     permission: ClassVar[str]
     description: ClassVar[str]
-    form: ClassVar[type[Form]] = ConfirmForm
+    form: ClassVar[type[Form]] = OneTimeForm
     # Whether a second page shows the changes.
     has_preview = False
     # Whether the object's page shows the refusal.

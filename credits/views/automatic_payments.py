@@ -12,7 +12,6 @@ from accounts.request import AccountRequest
 from accounts.roles import TeamPermission
 from credits.automatic_top_ups import services
 from credits.automatic_top_ups.forms import AutomaticTopUpForm
-from credits.forms import ConfirmForm
 from credits.models import CARD_CONSENT, AutomaticTopUp, SavedCard
 from credits.payments import PaymentUnavailable, cards, open_card_page
 from credits.presenters.automatic_top_up import consequences_of_removal
@@ -40,15 +39,13 @@ def require_card_payments(view: View) -> View:
 def save_card(request: AccountRequest) -> HttpResponse:
     """Ask for consent, and redirect to Stripe, where the card is entered."""
     account = request.account
-    form = ConfirmForm(request.POST or None)
-    if form.is_valid():
+    if request.method == "POST":
         with show_refusal(request, PaymentUnavailable):
             page_url = open_card_page(account)
             audit.record(account, request.user, "card.agreed", CARD_CONSENT)
             return redirect(page_url)
     card = SavedCard.objects.filter(account=account).first()
-    context = {"form": form, "card": card, "consent": CARD_CONSENT}
-    return render(request, "credits/save_card.html", context)
+    return render(request, "credits/save_card.html", {"card": card, "consent": CARD_CONSENT})
 
 
 @require_permission(TeamPermission.BUY, takes_post=True)
@@ -59,14 +56,13 @@ def remove_card(request: AccountRequest) -> HttpResponse:
     if card is None:
         messages.info(request, "No card is saved.")
         return redirect(BILLING)
-    form = ConfirmForm(request.POST or None)
-    if form.is_valid():
+    if request.method == "POST":
         cards.remove_card(account=account, actor=request.user)
         messages.success(request, f"Removed {card}.")
         return redirect(BILLING)
     top_up = AutomaticTopUp.objects.filter(account=account).first()
     consequences = consequences_of_removal(account.subscription, top_up)
-    context = {"form": form, "card": card, "consequences": consequences}
+    context = {"card": card, "consequences": consequences}
     return render(request, "credits/remove_card.html", context)
 
 

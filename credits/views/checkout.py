@@ -11,7 +11,7 @@ from django.utils.http import url_has_allowed_host_and_scheme
 from accounts.permissions import require_permission
 from accounts.request import AccountRequest
 from accounts.roles import TeamPermission
-from credits.forms import ConfirmForm, OrderForm
+from credits.forms import OrderForm
 from credits.models import Pack, Plan
 from credits.orders import placement, quotes
 from credits.payments import PaymentUnavailable, sync_with_provider
@@ -73,11 +73,10 @@ def choose_later_plan(request: AccountRequest, plan_code: str) -> HttpResponse:
     if plan == subscription.plan == subscription.next_plan:
         messages.info(request, f"You're already on {plan}.")
         return redirect("credits:choose-plan")
-    form = ConfirmForm(request.POST or None)
-    if form.is_valid():
+    if request.method == "POST":
         _schedule_plan(request, plan)
         return redirect("credits:choose-plan")
-    context = {"plan": plan, "subscription": subscription, "form": form}
+    context = {"plan": plan, "subscription": subscription}
     return render(request, "credits/choose_later_plan.html", context)
 
 
