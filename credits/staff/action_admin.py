@@ -40,11 +40,11 @@ class StaffAction(Generic[Row]):
     # Exceptions whose text is shown to the user.
     errors: tuple[type[Exception], ...] = ()
 
-    def run(self, row: Row, data: FormData, request: StaffRequest) -> str:
+    def run(self, row: Row, data: FormData, actor: User) -> str:
         """Return a message to show."""
         raise NotImplementedError
 
-    def preview(self, row: Row, data: FormData, request: StaffRequest) -> ActionPreview:
+    def preview(self, row: Row, data: FormData, actor: User) -> ActionPreview:
         raise NotImplementedError
 
     def initial(self, row: Row) -> FormData:
@@ -128,11 +128,11 @@ class StaffActionsAdmin(admin.ModelAdmin[Row]):
         form, preview = action.form(request.POST or None, initial=action.initial(obj)), None
         if form.is_valid():
             if action.has_preview:
-                preview = action.preview(obj, form.cleaned_data, request)
+                preview = action.preview(obj, form.cleaned_data, request.user)
             if preview is None or request.POST.get("preview") == preview.digest:
                 refused: tuple[type[Exception], ...] = (StaffActionRefused, *action.errors)
                 try:
-                    messages.success(request, action.run(obj, form.cleaned_data, request))
+                    messages.success(request, action.run(obj, form.cleaned_data, request.user))
                 except refused as error:
                     messages.error(request, str(error))
                 return redirect(self._change_url(str(obj.pk)))
