@@ -9,7 +9,7 @@ import time_machine
 from django.db import connection, transaction
 from django.utils import timezone
 
-from accounts.actor import Actor
+from accounts.audit import Actor
 from accounts.models import (
     Account,
     AuditEntry,
