@@ -6,9 +6,6 @@ from allauth.account.adapter import get_adapter
 from allauth.account.internal.flows.signup import complete_signup
 from allauth.account.utils import get_next_redirect_url
 from allauth.core.internal.cryptokit import compare_user_code
-from allauth.mfa.models import Authenticator
-from allauth.mfa.webauthn.forms import AddWebAuthnForm, EditWebAuthnForm
-from allauth.mfa.webauthn.internal.auth import parse_registration_response
 from django import forms
 from django.contrib.auth.hashers import make_password
 from django.core.exceptions import ValidationError
@@ -19,8 +16,6 @@ from accounts import audit
 from accounts.authentication import failed_attempts
 from accounts.authentication.passwords.forms import MIN_LENGTH_HELP
 from accounts.authentication.rate_limits import may_send_reset
-from accounts.authentication.second_factor.factors import authenticator_name
-from accounts.authentication.second_factor.passkeys import PasskeyRefused, check_origin
 from accounts.engine import get_engine
 from accounts.models import Invitation, User
 from accounts.request import SiteRequest
@@ -160,38 +155,6 @@ class ChangeEmailForm(allauth_forms.AddEmailForm):
         email = self.cleaned_data["email"]
         audit.record_for_user(self.user, self.user, "user.email_change_asked", f"to {email}")
         return verification
-
-
-class AddPasskeyForm(AddWebAuthnForm):
-    passwordless = forms.BooleanField(
-        required=False,
-        initial=True,
-        label="Sign in without a password",
-        help_text="You won't need a code either. Clear this box for an older security key.",
-    )
-
-    def clean_credential(self) -> Any:
-        credential = self.cleaned_data["credential"]
-        response = parse_registration_response(credential)
-        try:
-            check_origin(response.response.client_data.origin)
-        except PasskeyRefused as error:
-            raise ValidationError(str(error)) from error
-        return credential
-
-
-class RenamePasskeyForm(EditWebAuthnForm):
-    instance: Authenticator
-
-    @transaction.atomic
-    def save(self) -> Authenticator:
-        # A concurrent sign-in updates the signature counter in the same column.
-        self.instance = Authenticator.objects.select_for_update().get(pk=self.instance.pk)
-        old_name, user = authenticator_name(self.instance), self.instance.user
-        renamed = super().save()
-        target = f"{old_name} → {authenticator_name(renamed)}"
-        audit.record_for_user(user, user, "user.passkey_renamed", target)
-        return renamed
 
 
 def _set_up_email_field(field: forms.Field, label: str = "Email") -> None:
