@@ -1,6 +1,6 @@
 import logging
 from datetime import timedelta
-from typing import ClassVar, Protocol
+from typing import TYPE_CHECKING, ClassVar
 
 from allauth.account.adapter import DefaultAccountAdapter
 from allauth.account.internal.stagekit import clear_login
@@ -35,6 +35,9 @@ from accounts.models import User
 from accounts.request import SiteRequest
 from runtime.encryption import DecryptionFailed, decrypt, encrypt
 
+if TYPE_CHECKING:
+    from accounts.authentication.forms import SignupForm
+
 logger = logging.getLogger(__name__)
 
 # Audit action by page. Other pages record a password change.
@@ -51,11 +54,6 @@ REAUTHENTICATION_LABELS = {
 
 # Session key of the password's digest at the first step of a sign-in.
 SIGN_IN_PROOF_KEY = "sign_in_proven_with"
-
-
-class PasswordForm(Protocol):
-    cleaned_data: dict[str, str]
-    hashed_password: str
 
 
 class AccountAdapter(DefaultAccountAdapter):
@@ -80,7 +78,7 @@ class AccountAdapter(DefaultAccountAdapter):
         )
 
     def save_user(
-        self, request: HttpRequest, user: User, form: PasswordForm, commit: bool = True
+        self, request: HttpRequest, user: User, form: "SignupForm", commit: bool = True
     ) -> User:
         """The password was hashed outside the transaction."""
         user.email = form.cleaned_data["email"]

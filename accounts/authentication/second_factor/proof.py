@@ -77,10 +77,8 @@ def factor_required(*, back_to: str = "", recovery_codes: bool = True) -> Callab
     def decorate(view: View) -> View:
         @wraps(view)
         def wrapper(request: HttpRequest, *args: object, **kwargs: object) -> HttpResponseBase:
-            user = cast(User, request.user)
-            if not has_second_factor(user):
-                return view(request, *args, **kwargs)
-            if has_recent_proof(request, recovery_codes=recovery_codes):
+            needs_proof = has_second_factor(cast(User, request.user))
+            if not needs_proof or has_recent_proof(request, recovery_codes=recovery_codes):
                 return view(request, *args, **kwargs)
             is_form = request.method == "POST"
             if is_form:
