@@ -8,12 +8,7 @@ from accounts import audit
 from accounts.models import Account, User
 from credits.models import Order, OrderKind, OrderMethod, OrderState, Plan, Subscription
 from credits.plans.periods import Period, period_containing
-from credits.plans.subscriptions import (
-    cancel_pending_plan_orders,
-    lock_subscription,
-    recompute_plan,
-    update_limits,
-)
+from credits.plans.subscriptions import lock_subscription, recompute_plan, update_limits
 
 
 class PlanRefused(Exception):
@@ -41,7 +36,7 @@ def assign_plan(*, account: Account, plan: Plan, reason: str, actor: User) -> Su
     previous, today = subscription.plan, timezone.now().date()
     if previous == plan:
         raise PlanRefused(f"{account} is already on {plan}.")
-    cancel_pending_plan_orders(account)
+    account.orders.pending().for_plans().cancel()
     paid = account.orders.filter(state=OrderState.PAID, period_end__gt=today)
     paid.filter(period_start__gt=today).update(period_start=today)
     paid.update(period_end=today)
