@@ -1,5 +1,3 @@
-from typing import cast
-
 from allauth.account.decorators import reauthentication_required
 from django.contrib import messages
 from django.contrib.auth import logout
@@ -11,30 +9,29 @@ from accounts import services
 from accounts.authentication.second_factor.proof import factor_required
 from accounts.forms import AccountForm, CloseAccountForm, PreferencesForm, ProfileForm
 from accounts.middleware import CURRENT_ACCOUNT_SESSION_KEY
-from accounts.models import User
 from accounts.permissions import redirect_get_to, require_permission
-from accounts.request import AccountRequest, SiteRequest
+from accounts.request import AccountRequest, SignedInRequest
 from accounts.roles import TeamPermission
 
 PAGE = "accounts:edit-profile"
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-def edit_profile(request: SiteRequest) -> HttpResponse:
-    user = cast(User, request.user)
-    form = ProfileForm(request.POST or None, initial={"name": user.name})
+def edit_profile(request: SignedInRequest) -> HttpResponse:
+    form = ProfileForm(request.POST or None, initial={"name": request.user.name})
     if form.is_valid():
-        services.rename_user(user=user, name=form.cleaned_data["name"], account=request.account)
+        name = form.cleaned_data["name"]
+        services.rename_user(user=request.user, name=name, account=request.account)
         messages.success(request, "Your name was saved.")
         return redirect(PAGE)
     return _profile_page(request, profile_form=form)
 
 
 @redirect_get_to(PAGE)
-def change_preferences(request: SiteRequest) -> HttpResponse:
+def change_preferences(request: SignedInRequest) -> HttpResponse:
     form = PreferencesForm(request.POST)
     if form.is_valid():
-        services.change_preferences(user=cast(User, request.user), **form.cleaned_data)
+        services.change_preferences(user=request.user, **form.cleaned_data)
         messages.success(request, "Your preferences were saved.")
         return redirect(PAGE)
     return _profile_page(request, preferences_form=form)
@@ -87,12 +84,12 @@ def switch_account(request: AccountRequest) -> HttpResponse:
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-def open_account(request: SiteRequest) -> HttpResponse:
+def open_account(request: SignedInRequest) -> HttpResponse:
     form = AccountForm(request.POST or None)
     if form.is_valid():
         try:
             account = services.open_another_account(
-                user=cast(User, request.user), name=form.cleaned_data["name"]
+                user=request.user, name=form.cleaned_data["name"]
             )
         except services.TooManyAccounts as error:
             form.add_error("name", str(error))
@@ -103,15 +100,14 @@ def open_account(request: SiteRequest) -> HttpResponse:
 
 
 def _profile_page(
-    request: SiteRequest,
+    request: SignedInRequest,
     profile_form: ProfileForm | None = None,
     preferences_form: PreferencesForm | None = None,
     account_form: AccountForm | None = None,
 ) -> HttpResponse:
-    user = cast(User, request.user)
     context = {
-        "profile_form": profile_form or ProfileForm(instance=user),
-        "preferences_form": preferences_form or PreferencesForm(instance=user),
+        "profile_form": profile_form or ProfileForm(instance=request.user),
+        "preferences_form": preferences_form or PreferencesForm(instance=request.user),
         "account_form": account_form or AccountForm(instance=request.account),
     }
     return render(request, "accounts/edit_profile.html", context)
