@@ -61,7 +61,7 @@ def _place_and_pay(top_up: AutomaticTopUp) -> bool:
         return _pay(top_up, top_up.open_order.automatic)
     if rules.find_obstacle(top_up) is None:
         # Stripe's library is large.
-        from credits.payments.stripe import Stripe
+        from credits.payments.stripe.checkout import Stripe
 
         unpaid = orders.unpaid_orders(top_up.account)
         if not all(Stripe().close(order) for order in unpaid):
@@ -75,8 +75,8 @@ def _place_and_pay(top_up: AutomaticTopUp) -> bool:
 
 
 def _pay(top_up: AutomaticTopUp, automatic: AutomaticOrder) -> bool:
-    from credits.payments import stripe_off_session as stripe
-    from credits.payments.stripe_off_session import Status
+    from credits.payments.stripe import off_session as stripe
+    from credits.payments.stripe.off_session import Status
 
     order, wanted = automatic.order, rules.is_wanted(top_up)
     if not wanted and not automatic.provider_intent:

@@ -11,7 +11,7 @@ from typing import Any
 import stripe
 
 from credits.models import AutomaticOrder
-from credits.payments.stripe_client import get_client, handle_stripe_errors
+from credits.payments.stripe.client import get_client, handle_stripe_errors
 
 # Marks automatic payments, as Checkout's payments name their order, too.
 AUTOMATIC = "automatic_top_up"

@@ -24,9 +24,9 @@ from credits.models import (
 )
 from credits.orders import fulfillment, placement, refunds
 from credits.orders.quotes import price_with_tax
-from credits.payments import stripe_card_events as card_events
 from credits.payments import sync_with_provider
-from credits.payments.stripe_payloads import (
+from credits.payments.stripe import card_events
+from credits.payments.stripe.payloads import (
     Payload,
     find_account,
     find_invoice,
@@ -68,7 +68,7 @@ def receive_event(payload: bytes, signature: str) -> None:
     data_object["age"] = time.time() - created if isinstance(created, int | float) else 0
     # Before the transaction, as these may ask Stripe.
     if kind == "checkout.session.completed":
-        data_object["card"] = card_events.fetch_card(data_object)
+        data_object["card"] = card_events.fetch_session_card(data_object)
     if kind.startswith("charge."):
         data_object["invoice"] = get_text(data_object, "invoice") or find_invoice(data_object)
     with transaction.atomic():
