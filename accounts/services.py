@@ -27,7 +27,7 @@ def open_account(*, user: User, name: str = "") -> Account:
     Membership.objects.create(account=account, user=user, role=Role.OWNER)
     audit.record(account, user, "account.opened", account.name)
     for set_up in hooks.on_account_opened:
-        set_up(account=account, user=user)
+        set_up(account=account)
     return account
 
 
@@ -131,8 +131,6 @@ def reopen_account(*, account: Account, actor: User) -> None:
     closed = Account.objects.filter(pk=account.pk, erased_at=None).exclude(closed_at=None)
     if closed.update(closed_at=None):
         audit.record(account, actor, "account.reopened", account.name)
-        for handle in hooks.on_account_reopened:
-            handle(account=account)
 
 
 @transaction.atomic

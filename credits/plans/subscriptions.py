@@ -12,7 +12,7 @@ from credits.plans.coverage import Coverage, PaidMonth, PlanStatus, grace_period
 from credits.plans.periods import Period, month_starting, period_containing
 
 
-def create_wallet_and_subscription(*, account: Account, user: User) -> None:
+def create_wallet_and_subscription(*, account: Account) -> None:
     free, today = Plan.objects.free(), timezone.now().date()
     Wallet.objects.create(account=account, usual_threshold=free.usual_threshold)
     Subscription.objects.create(
