@@ -127,6 +127,6 @@ def mark_codes_as_viewed(sender: object, authenticator: Authenticator, **kwargs:
 
 @receiver(mfa_signals.authentication_failed, dispatch_uid="accounts.wrong_code")
 def record_failed_factor(
-    sender: object, request: HttpRequest, user: User, authenticator: Authenticator, **kwargs: object
+    sender: object, user: User, authenticator: Authenticator, **kwargs: object
 ) -> None:
     record_wrong_code(user=user, kind=authenticator_name(authenticator))

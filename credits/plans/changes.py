@@ -42,13 +42,13 @@ def assign_plan(*, account: Account, plan: Plan, reason: str, actor: User) -> Su
     paid.update(period_end=today)
     subscription.started_on, subscription.next_plan = today, plan
     if not plan.is_free:
-        _create_gift_order(account, plan, period_containing(today, today), actor)
+        _create_gift_order(account, plan, period_containing(today, today))
     recompute_plan(subscription)
     audit.record(account, actor, "plan.given_by_staff", f"{previous} → {plan}: {reason}")
     return subscription
 
 
-def _create_gift_order(account: Account, plan: Plan, month: Period, actor: User) -> None:
+def _create_gift_order(account: Account, plan: Plan, month: Period) -> None:
     now = timezone.now()
     Order.objects.create(
         account=account,
