@@ -63,7 +63,6 @@ def create_key(
     credits_per_month: int | None = None,
     scopes: list[str] | None = None,
     form_token: str | None = None,
-    ip: str | None = None,
 ) -> tuple[ApiKey, str]:
     _lock_open_account(account)
     _refuse_used_form(account, form_token)
@@ -79,7 +78,7 @@ def create_key(
         form_token=form_token,
     )
     limit = f", {_describe_limit(credits_per_month)}" if credits_per_month else ""
-    audit.record(account, actor, "key.created", f"{key}, {key.access.lower()}{limit}", ip)
+    audit.record(account, actor, "key.created", f"{key}, {key.access.lower()}{limit}")
     emails.queue_key_created(key=key, actor=actor)
     data = {"id": key.public_id, "expires_at": expires_at}
     record_event(account, event_types.KEY_CREATED, data)
@@ -96,7 +95,6 @@ def change_key(
     credits_per_month: int | None,
     scopes: list[str] | None,
     actor: User,
-    ip: str | None = None,
 ) -> None:
     if not ApiKey.objects.active().select_for_update(no_key=True).filter(pk=key.pk).exists():
         raise KeyIsNotActive
@@ -117,7 +115,7 @@ def change_key(
     credit_limit = _describe_limit(credits_per_month)
     limits = f"limit {limit}, {credit_limit}"
     target = f"{before}: {name}, {key.access.lower()}, from {networks}, {limits}"
-    audit.record(key.account, actor, "key.changed", target, ip)
+    audit.record(key.account, actor, "key.changed", target)
     emails.queue_key_changed(key=key, actor=actor)
 
 
@@ -128,7 +126,6 @@ def rotate_key(
     grace: timedelta,
     actor: User,
     form_token: str | None = None,
-    ip: str | None = None,
 ) -> tuple[ApiKey, str]:
     _lock_open_account(key.account)
     _refuse_used_form(key.account, form_token)
@@ -140,7 +137,7 @@ def rotate_key(
     except TooManyKeys:
         raise NoRoomForReplacement from None
     key.refresh_from_db()
-    audit.record(key.account, actor, "key.rotated", f"{key} → {replacement.display}", ip)
+    audit.record(key.account, actor, "key.rotated", f"{key} → {replacement.display}")
     emails.queue_key_rotated(key=key, replacement=replacement, actor=actor)
     ids = {"id": key.public_id, "replaced_by": replacement.public_id}
     expires_at = key.revoked_at or key.expires_at
@@ -149,11 +146,11 @@ def rotate_key(
 
 
 @transaction.atomic
-def revoke_key(*, key: ApiKey, actor: User | None, ip: str | None = None) -> bool:
+def revoke_key(*, key: ApiKey, actor: User | None) -> bool:
     """Revoke the key. Return False if it was revoked before."""
     if not key.revoke():
         return False
-    audit.record(key.account, actor, "key.revoked", str(key), ip)
+    audit.record(key.account, actor, "key.revoked", str(key))
     emails.queue_key_revoked(key=key, actor=actor)
     record_event(key.account, event_types.KEY_REVOKED, {"id": key.public_id})
     return True

@@ -44,7 +44,7 @@ def create_key(request: AccountRequest) -> HttpResponse:
     if form.is_valid():
         try:
             key, secret = services.create_key(
-                account=request.account, actor=request.user, ip=request.ip, **form.cleaned_data
+                account=request.account, actor=request.user, **form.cleaned_data
             )
         except services.FormAlreadyUsed as error:
             return _render_shown_before(request, error.key)
@@ -76,7 +76,7 @@ def change_key(request: AccountRequest, key_id: str) -> HttpResponse:
         if is_wider(form.cleaned_data["scopes"], key.scope_names):
             require_factor(request)
         try:
-            services.change_key(key=key, actor=request.user, ip=request.ip, **form.cleaned_data)
+            services.change_key(key=key, actor=request.user, **form.cleaned_data)
         except KeyChangeRefused as error:
             form.add_error(None, str(error))
         else:
@@ -98,7 +98,7 @@ def rotate_key(request: AccountRequest, key_id: str) -> HttpResponse:
     if form.is_valid():
         try:
             replacement, secret = services.rotate_key(
-                key=key, actor=request.user, ip=request.ip, **form.cleaned_data
+                key=key, actor=request.user, **form.cleaned_data
             )
         except services.FormAlreadyUsed as error:
             return _render_shown_before(request, error.key)
@@ -114,7 +114,7 @@ def revoke_key(request: AccountRequest, key_id: str) -> HttpResponse:
     key = _get_key(request, key_id)
     if request.method != "POST":
         return render(request, "apikeys/revoke_key.html", {"key": key})
-    if services.revoke_key(key=key, actor=request.user, ip=request.ip):
+    if services.revoke_key(key=key, actor=request.user):
         messages.success(request, f"Revoked {key.name}. Requests with this key are now refused.")
     else:
         messages.info(request, f"{key.name} was already revoked.")

@@ -9,8 +9,8 @@ import time_machine
 from django.core.cache import cache
 from django.utils import timezone
 
+from accounts.events.notifications import change_notifications, wanted_types
 from accounts.models import Account, Event, User
-from accounts.notifications import change_notifications, wanted_types
 from accounts.roles import Role
 from accounts.services import close_account
 from apikeys.models import ApiKey, RefusalHour

@@ -28,7 +28,7 @@ TABLE = "name,email\nJoe,joe@shop.com\nJane,jane@shop.com\nJ,JANE@shop.com\nJim,
 
 
 def erase(account: Account | None, actor: User, email: str = "Jane@Shop.com") -> int:
-    return erase_address(email=email, account=account, actor=actor, ip=None)
+    return erase_address(email=email, account=account, actor=actor)
 
 
 def set_results(*verdicts: str) -> None:

@@ -168,7 +168,7 @@ def _validate(account: Account, secret: str) -> LogEntry:
 
 
 def _create_staff_rows(account: Account) -> None:
-    audit.record(account, None, "account.renamed", "Shop → The Shop", "198.51.100.7")
+    audit.record(account, None, "account.renamed", "Shop → The Shop")
     outbox.queue_mail(to="jane@shop.example", subject="Hello", text="x", html="x")
     ListedDomain.objects.create(domain="disposable.example", reason="Reported by a customer")
     AccountDomains.objects.create(account=account, denied=["spam.example"])

@@ -18,10 +18,8 @@ HEADER: Row = [
 ]
 
 
-def export(
-    *, account: Account, query: LogQuery, description: str, actor: User, ip: str | None = None
-) -> Iterator[Row]:
-    audit.record(account, actor, "requests.exported", description, ip)
+def export(*, account: Account, query: LogQuery, description: str, actor: User) -> Iterator[Row]:
+    audit.record(account, actor, "requests.exported", description)
     return _csv_rows(account, query)
 
 

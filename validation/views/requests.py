@@ -102,7 +102,6 @@ def export_requests(request: AccountRequest) -> HttpResponseBase:
         query=form.log_query,
         description=form.description,
         actor=request.user,
-        ip=request.ip,
     )
     return csv_response(f"requests-{timezone.now():%Y-%m-%d}.csv", rows)
 

@@ -108,7 +108,7 @@ def test_idle_and_closed_accounts_with_an_empty_balance_are_not_listed(
     with travel_to(timezone.now() - timedelta(days=9)):
         use_credits(account, 100)
     use_credits(other, 100)
-    close_account(account=other, actor=stranger, ip=None)
+    close_account(account=other, actor=stranger)
     text = panel_text(front_page(staff_client), SHORT_OF_CREDITS)
     assert "The Shop" not in text
     assert "Elsewhere" not in text

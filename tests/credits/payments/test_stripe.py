@@ -10,9 +10,10 @@ from django.test import Client
 from accounts.models import Account, User
 from credits.models import Order, Pack
 from credits.orders import fulfillment, placement, refunds
-from credits.payments import PaymentUnavailable, stripe_events
-from credits.payments.stripe import Stripe
-from credits.payments.stripe_payloads import find_order_for_charge
+from credits.payments import PaymentUnavailable
+from credits.payments.stripe import events
+from credits.payments.stripe.checkout import Stripe
+from credits.payments.stripe.payloads import find_order_for_charge
 from credits.wallet.books import find_discrepancies
 from runtime.models import Mail
 from tests.conftest import signed_in
@@ -279,7 +280,7 @@ def test_lost_dispute_adds_to_a_refund_recorded_at_the_same_time(
         refunds.refund_order(order=order, cents=200, reported_by_provider=True)
         return found
 
-    monkeypatch.setattr(stripe_events, "find_order_for_charge", find_before_a_refund)
+    monkeypatch.setattr(events, "find_order_for_charge", find_before_a_refund)
     dispute = {"payment_intent": order.provider_payment, "amount": 300, "status": "lost"}
     assert send_event(stripe.event("charge.dispute.closed", dispute)) == 200
     assert balance_and_debt(account) == (100, 0)

@@ -213,9 +213,7 @@ def test_erasing_an_address_deletes_its_rows_and_the_batch_to_replay(
     caller.validate_batch(["joe@localhost"], Idempotency_Key="import-2")
     counted = count_rows(email="JANE@localhost", account=account)
     assert (counted.requests, counted.replays) == (1, 1)
-    erase_address(
-        email="Jane@localhost", account=account, actor=account.memberships.get().user, ip=None
-    )
+    erase_address(email="Jane@localhost", account=account, actor=account.memberships.get().user)
     assert LogEntry.objects.filter(account=account).count() == 2
     assert Replay.objects.count() == 1
 
