@@ -8,7 +8,7 @@ from config.settings.environment import Environment
 
 Settings: TypeAlias = dict[str, Any]
 
-SQLITE = "django.db.backends.sqlite3"
+SQLITE = "runtime.database.sqlite"
 POSTGRESQL = "runtime.database.postgresql"
 FORMAT = "must be of the form postgres://user:password@host:5432/name or sqlite:////folder/file."
 
@@ -89,7 +89,7 @@ def _sqlite(file: str) -> Settings:
         "OPTIONS": {
             # Upgrading a read lock could fail without waiting.
             "transaction_mode": "IMMEDIATE",
-            # Only for opening the file: runtime/database/sqlite.py.
+            # Only for opening the file: runtime/database/sqlite/base.py.
             "timeout": 1,
             # FULL: committed charges survive a power failure. ON: some builds of SQLite leave
             # deleted data in the file, and so does FAST.
