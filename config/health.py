@@ -21,8 +21,7 @@ from apikeys.rest.responses import ApiResponse, error_response
 from apikeys.throttling.limits import counters_are_reachable
 from config.errors import RETRY_AFTER
 from engine import DOMAIN_DATA
-from runtime.database.empty_database import is_empty
-from runtime.database.missing_migrations import has_missing_migrations
+from runtime.database.applied_migrations import has_missing_migrations, is_empty
 from runtime.database.timeouts import query_timeout
 from runtime.health_check_cache import HealthCheckCache
 from runtime.json_text import render_json
