@@ -12,7 +12,7 @@ class AccountClosed(Protocol):
     def __call__(self, *, account: Account, actor: User) -> None: ...
 
 
-class AccountChanged(Protocol):
+class AccountErased(Protocol):
     def __call__(self, *, account: Account) -> None: ...
 
 
@@ -33,8 +33,7 @@ class EmailConfirmed(Protocol):
 
 on_account_opened = Hook[AccountOpened]("ON_ACCOUNT_OPENED")
 on_account_closed = Hook[AccountClosed]("ON_ACCOUNT_CLOSED")
-on_account_reopened = Hook[AccountChanged]("ON_ACCOUNT_REOPENED")
-on_account_erased = Hook[AccountChanged]("ON_ACCOUNT_ERASED")
+on_account_erased = Hook[AccountErased]("ON_ACCOUNT_ERASED")
 on_user_erased = Hook[UserErased]("ON_USER_ERASED")
 on_account_exported = Hook[AccountExported]("ON_ACCOUNT_EXPORTED")
 on_email_confirmed = Hook[EmailConfirmed]("ON_EMAIL_CONFIRMED")

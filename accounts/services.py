@@ -135,8 +135,6 @@ def reopen_account(*, account: Account, actor: User, ip: str | None = None) -> N
     closed = Account.objects.filter(pk=account.pk, erased_at=None).exclude(closed_at=None)
     if closed.update(closed_at=None):
         audit.record(account, actor, "account.reopened", account.name, ip)
-        for handle in hooks.on_account_reopened:
-            handle(account=account)
 
 
 @transaction.atomic
