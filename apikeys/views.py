@@ -11,9 +11,8 @@ from accounts.roles import TeamPermission
 from apikeys import services
 from apikeys.forms import CreateKeyForm, KeySettingsForm, RotateKeyForm, access_of
 from apikeys.hooks import key_requests
-from apikeys.models import MAX_ACTIVE_KEYS, AlreadyRotated, ApiKey, KeyChangeRefused
+from apikeys.models import MAX_ACTIVE_KEYS, ApiKey, KeyChangeRefused
 from apikeys.scopes import is_wider
-from apikeys.services import KeyIsNotActive
 
 PAGE = "apikeys:show-keys"
 MAX_INACTIVE_SHOWN = 20
@@ -91,9 +90,12 @@ def change_key(request: AccountRequest, key_id: str) -> HttpResponse:
 @factor_required()
 def rotate_key(request: AccountRequest, key_id: str) -> HttpResponse:
     key = _get_key(request, key_id)
-    if request.method != "POST" and (key.replaced_by or not key.is_active):
-        messages.error(request, str(AlreadyRotated() if key.replaced_by else KeyIsNotActive()))
-        return redirect(PAGE)
+    if request.method != "POST":
+        try:
+            key.require_rotatable()
+        except KeyChangeRefused as error:
+            messages.error(request, str(error))
+            return redirect(PAGE)
     form = RotateKeyForm(request.POST or None)
     if form.is_valid():
         try:
