@@ -20,7 +20,6 @@ from apikeys.credit_limits import CreditUse
 from apikeys.hooks import key_credit_use
 from apikeys.models import EXPIRY_NOTICE, MAX_ACTIVE_KEYS, ApiKey, KeyChangeRefused, TooManyKeys
 
-GRACE_PERIODS = (timedelta(0), timedelta(hours=1), timedelta(hours=24), timedelta(days=7))
 _EXPIRED = "key.expired:"
 
 
