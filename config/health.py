@@ -24,6 +24,7 @@ from engine import DOMAIN_DATA
 from runtime.database.applied_migrations import has_missing_migrations, is_empty
 from runtime.database.timeouts import query_timeout
 from runtime.health_check_cache import HealthCheckCache
+from runtime.http.request import Middleware
 from runtime.json_text import render_json
 
 logger = logging.getLogger(__name__)
@@ -76,10 +77,8 @@ OPTIONAL = {
 }
 
 
-class HealthMiddleware:
-    def __init__(self, get_response: Callable[[SiteRequest], HttpResponse]) -> None:
-        self.get_response = get_response
-        self.was_ready = True
+class HealthMiddleware(Middleware):
+    was_ready = True
 
     def __call__(self, request: SiteRequest) -> HttpResponse:
         if request.path_info not in {"/healthz", "/readyz"}:
