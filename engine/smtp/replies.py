@@ -25,6 +25,9 @@ class ReplyClass(StrEnum):
     UNCLEAR = "unclear"
 
 
+# They say something about the mailbox.
+DEFINITE = frozenset({ReplyClass.GONE, ReplyClass.DISABLED, ReplyClass.FULL})
+
 # Their customers' own filters answer "User unknown".
 _CARRIERS = frozenset({"docomo", "kddi", "softbank"})
 _GONE_STATUSES = frozenset({"5.1.1", "5.1.3", "5.1.6", "5.1.10"})

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.smtp.replies import ReplyClass, classify
+from engine.smtp.replies import DEFINITE, ReplyClass, classify
 from engine.smtp.reply_text import redact
 from tests.engine.tables import read_table
 
@@ -13,7 +13,6 @@ REPLIES = [
     (expected, None if provider == "-" else provider, reply.replace(r"\n", "\n"))
     for expected, provider, reply in read_table("smtp/replies.tsv")
 ]
-DEFINITE = {ReplyClass.GONE, ReplyClass.DISABLED, ReplyClass.FULL}
 # Microsoft 365's refusal is known by its whole text.
 GONE = [reply for expected, provider, reply in REPLIES if (expected, provider) == ("gone", None)]
 # One for each line of the word groups that contradict.
