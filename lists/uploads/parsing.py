@@ -17,7 +17,7 @@ from lists.uploads.deduplication import Classified, Deduplicator
 from lists.uploads.limits import check_day
 from lists.uploads.options import describe_missing_column
 from lists.uploads.sources import Source, Table, open_source
-from runtime.database.heartbeat import Heartbeat
+from runtime.database.leased_rows import Heartbeat
 from validation.addresses import address_hash
 from validation.domain_data import staff_domains
 

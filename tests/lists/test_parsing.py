@@ -17,7 +17,7 @@ from lists.packing import RowKind, pack_lines, unpack_results
 from lists.previews import StoredPreview
 from lists.uploads.parsing import _Parser, parse_list
 from lists.uploads.sources import Table, open_source
-from runtime.database.heartbeat import Heartbeat
+from runtime.database.leased_rows import Heartbeat
 from runtime.encryption import encrypt_bytes
 from tests.lists.files.spreadsheets import build_xlsx, rows_xml
 from tests.lists.uploads import kinds_of, parse, rows_of, upload, upload_and_parse
