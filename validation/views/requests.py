@@ -20,13 +20,13 @@ from runtime.database.pagination import Cursor
 from runtime.database.replica import reads_replica
 from runtime.dates import from_microseconds, to_microseconds
 from validation.addresses import unpack_account_list, unpack_checks
+from validation.feedback.services import find_feedback, find_reportable_result
 from validation.ids import is_result_id, normalize_result_id
 from validation.models import LogEntry
 from validation.playground import format_json
 from validation.presenters import requests as texts
 from validation.presenters.checks import group_checks
 from validation.presenters.domains import account_list_note
-from validation.presenters.feedback import present_feedback
 from validation.presenters.log_page import present_chart, present_chips, range_links
 from validation.presenters.mailbox_checks import describe_mailbox_check
 from validation.presenters.retention import format_days
@@ -134,6 +134,7 @@ def show_request(request: AccountRequest, request_id: str, moment: int) -> HttpR
     if not entry:
         raise Http404("This request doesn't exist or is no longer stored.")
     result = stored_results.find_result(request.account, entry.result_id, balance=0)
+    reportable = find_reportable_result(request.account, entry.result_id)
     suggestion = suggest_for_entry(entry)
     context = {
         "entry": entry,
@@ -147,7 +148,8 @@ def show_request(request: AccountRequest, request_id: str, moment: int) -> HttpR
         "mailbox_check": describe_mailbox_check(result["smtp"])
         if result and result["smtp"]
         else [],
-        "feedback": present_feedback(request.account, entry),
+        "feedback": find_feedback(request.account, entry.result_id),
+        "takes_feedback": reportable is not None and not entry.sandbox,
         "request_json": format_json(texts.request_data(entry)),
         "response_json": format_json(texts.response_data(entry)),
         "stored_note": texts.stored_note(is_result=bool(entry.verdict)),
