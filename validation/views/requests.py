@@ -54,7 +54,7 @@ def show_newer_requests(request: AccountRequest) -> HttpResponse:
     after = from_microseconds(request.GET.get("after", ""))
     entries: list[LogEntry] = []
     if form.is_valid() and after:
-        entries = search.newer_entries(request.account, form.log_query, after)
+        entries = search.newer_entries(form, after)
     return render(request, "validation/fragments/log_rows.html", {"entries": entries})
 
 
@@ -75,17 +75,17 @@ def _requests_page(
     }
     entries: list[LogEntry] = []
     if form.is_valid():
-        page = search.log_page(account, form.log_query, before)
+        page = search.log_page(form, before)
         entries = search.mark_pending(page.entries)
         is_filtered, never = bool(form.query or before), texts.never_logged(days)
         context |= {
             "page": page,
             "links": log_links(page, form.query, is_first=before is None),
             "empty": empty_log(page, noun="requests", is_filtered=is_filtered, never=never),
-            "is_live": not (before or form.log_query.until),
+            "is_live": not (before or form.cleaned_data["until"]),
         }
         if days:
-            histogram = count_requests(account, form.log_query, now, current_zone())
+            histogram = count_requests(form, now, current_zone())
             context["log_chart"] = present_chart(form, histogram, days)
     context["chips"] = present_chips(form, entries)
     return render(request, "validation/show_requests.html", context)
@@ -97,13 +97,7 @@ def export_requests(request: AccountRequest) -> HttpResponseBase:
     form = LogFilter(request.POST, request.account)
     if not form.is_valid():
         return redirect(f"{reverse(PAGE)}?{form.query}")
-    rows = csv_export.export(
-        account=request.account,
-        query=form.log_query,
-        description=form.description,
-        actor=request.user,
-        ip=request.ip,
-    )
+    rows = csv_export.export(form=form, actor=request.user, ip=request.ip)
     return csv_response(f"requests-{timezone.now():%Y-%m-%d}.csv", rows)
 
 
