@@ -4,12 +4,13 @@ from django.utils.safestring import SafeString, mark_safe
 
 from accounts.templatetags.code import highlight
 from engine import Verdict
-from validation.presenters import checks, code_samples, domains, mailbox_checks, requests
+from validation.presenters import checks, code_samples, domains, mailbox_checks, requests, retention
 
 register = template.Library()
 register.filter(requests.format_duration)
 register.filter(requests.outcome_notes)
 register.filter(requests.time_hint)
+register.filter(retention.format_days)
 register.filter(checks.group_checks)
 register.filter(domains.account_list_note)
 register.filter("mailbox_check", mailbox_checks.describe_mailbox_check)

@@ -9,7 +9,7 @@ from validation import playground
 from validation.batches.forms import BatchForm
 from validation.batches.services import MAX_ADDRESSES
 from validation.forms import PlaygroundForm
-from validation.presenters.batches import limit_note, present_batch
+from validation.presenters.batches import CSV_COLUMNS, present_batch
 from validation.presenters.code_samples import build_batch_code_samples, build_code_samples
 from validation.results.stored_results import stores_results
 
@@ -60,8 +60,9 @@ def try_batch(request: AccountRequest) -> HttpResponse:
         "form": form,
         "response": response,
         "report": report,
+        "csv_columns": CSV_COLUMNS,
         "example": "\n".join(BATCH_EXAMPLE),
-        "limit_note": limit_note(limit, MAX_ADDRESSES),
+        "is_limited": limit < MAX_ADDRESSES,
         "max_addresses": min(limit, MAX_ADDRESSES),
         "samples": build_batch_code_samples(settings.BASE_URL, emails),
     }

@@ -1,5 +1,6 @@
 from collections.abc import Sequence
 
+from django.conf import settings
 from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.http.response import HttpResponseBase
@@ -132,7 +133,6 @@ def show_request(request: AccountRequest, request_id: str, moment: int) -> HttpR
     suggestion = suggest_for_entry(entry)
     context = {
         "entry": entry,
-        "intro": texts.request_intro(entry),
         "cost": texts.format_cost(entry),
         "meaning": texts.explain_reason(entry, suggestion),
         "refusal": REFUSALS.get(entry.refusal),
@@ -146,6 +146,6 @@ def show_request(request: AccountRequest, request_id: str, moment: int) -> HttpR
         "takes_feedback": reportable is not None and not entry.sandbox,
         "request_json": format_json(texts.request_data(entry)),
         "response_json": format_json(texts.response_data(entry)),
-        "stored_note": texts.stored_note(is_result=bool(entry.verdict)),
+        "result_hours": settings.RESULT_RETENTION_HOURS,
     }
     return render(request, "validation/show_request.html", context)
