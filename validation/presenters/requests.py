@@ -6,8 +6,7 @@ from django.urls import reverse
 from accounts.date_display import exact_time
 from accounts.presenters.elements import EmptyState
 from credits.money import format_credits
-from engine import CHECKS, MEANINGS, Meaning, explain_result
-from validation.addresses import unpack_account_list, unpack_checks
+from engine import MEANINGS, Meaning, explain_result
 from validation.models import LogEntry
 from validation.presenters.retention import format_days
 from validation.probes.assessment import MAX_DURATION
@@ -66,8 +65,8 @@ def response_data(entry: LogEntry) -> dict[str, object]:
         "verdict": entry.verdict,
         "reason": entry.reason,
         "score": entry.score,
-        "checks": unpack_checks(entry.checks, CHECKS),
-        "account_list": unpack_account_list(entry.checks),
+        "checks": entry.check_values,
+        "account_list": entry.account_list,
         "credits": {"charged": entry.cost},
     }
 

@@ -15,21 +15,16 @@ from accounts.request import AccountRequest
 from accounts.roles import TeamPermission
 from apikeys.crypto import contains_secret
 from apikeys.errors import REFUSALS
-from engine import CHECKS
 from runtime.csv_download import csv_response
 from runtime.database.pagination import Cursor
 from runtime.database.replica import reads_replica
 from runtime.dates import from_microseconds, to_microseconds
-from validation.addresses import unpack_account_list, unpack_checks
 from validation.feedback.services import find_feedback, find_reportable_result
 from validation.ids import is_result_id, normalize_result_id
 from validation.models import LogEntry
 from validation.playground import format_json
 from validation.presenters import requests as texts
-from validation.presenters.checks import group_checks
-from validation.presenters.domains import account_list_note
 from validation.presenters.log_page import present_chart, present_chips, range_links
-from validation.presenters.mailbox_checks import describe_mailbox_check
 from validation.presenters.retention import format_days
 from validation.request_log import csv_export, search
 from validation.request_log.filters import LogFilter
@@ -128,7 +123,6 @@ def show_request(request: AccountRequest, request_id: str, moment: int) -> HttpR
     entry = at and search.find_entry(request.account, request_id, at)
     if not entry:
         raise Http404("This request doesn't exist or is no longer stored.")
-    result = stored_results.find_result(request.account, entry.result_id, balance=0)
     reportable = find_reportable_result(request.account, entry.result_id)
     suggestion = suggest_for_entry(entry)
     context = {
@@ -137,11 +131,7 @@ def show_request(request: AccountRequest, request_id: str, moment: int) -> HttpR
         "meaning": texts.explain_reason(entry, suggestion),
         "refusal": REFUSALS.get(entry.refusal),
         "suggestion": suggestion,
-        "list_note": account_list_note(unpack_account_list(entry.checks), entry.verdict),
-        "checks": group_checks(unpack_checks(entry.checks, CHECKS)) if entry.verdict else {},
-        "mailbox_check": describe_mailbox_check(result["smtp"])
-        if result and result["smtp"]
-        else [],
+        "result": stored_results.find_result(request.account, entry.result_id, balance=0),
         "feedback": find_feedback(request.account, entry.result_id),
         "takes_feedback": reportable is not None and not entry.sandbox,
         "request_json": format_json(texts.request_data(entry)),
