@@ -77,7 +77,7 @@ class DomainsForm(forms.Form):
             raise ValidationError(_TOO_MANY)
         numbers = list(lines)
         domains, problems = parse_entries(lines.values())
-        errors = [f"Line {numbers[problem.index]}: {problem}" for problem in problems]
+        errors = [f"Line {numbers[index]}: {problem}" for index, problem in problems.items()]
         if len(errors) == MAX_PROBLEMS:
             errors.append(f"Only the first {MAX_PROBLEMS} problems are shown.")
         if errors:
