@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import dataclass
 from ipaddress import ip_address
 
 from apikeys.crypto import contains_secret
@@ -18,24 +17,15 @@ class InvalidEntry(Exception):
     """Raised for a wrong entry. The message ends a sentence that starts with the entry."""
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
-    index: int
-    entry: str
-    error: str
-
-    def __str__(self) -> str:
-        return f"{quote_entry(self.entry)} {self.error}"
-
-
-def parse_entries(texts: Iterable[str]) -> tuple[list[str], list[Problem]]:
+def parse_entries(texts: Iterable[str]) -> tuple[list[str], dict[int, str]]:
+    """Return the domains, and a sentence about each wrong entry, by its index."""
     domains: dict[str, None] = {}
-    problems = []
+    problems: dict[int, str] = {}
     for index, text in enumerate(texts):
         try:
             domains[parse_entry(text)] = None
         except InvalidEntry as error:
-            problems.append(Problem(index, text, str(error)))
+            problems[index] = f"{quote_entry(text)} {error}"
             if len(problems) == MAX_PROBLEMS:
                 break
     return list(domains), problems

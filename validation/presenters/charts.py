@@ -2,7 +2,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, tzinfo
 from itertools import zip_longest
-from urllib.parse import urlencode
 
 from django.urls import reverse
 
@@ -94,17 +93,15 @@ def interval_urls(account: Account, date_range: DateRange, params: Mapping[str, 
     def month_url(month: date) -> str:
         since = max(month, date_range.first)
         until = min(next_month(month) - DAY, date_range.last)
-        return _page("validation:show-usage", {"since": since, "until": until, **params})
+        query = {"since": since, "until": until, **params}
+        return reverse("validation:show-usage", query=query)
 
     def day_url(at: date) -> str:
         day = at.date() if isinstance(at, datetime) else at
         is_logged = account.log_retention_days and source != Source.LISTS
         if not is_logged or day < account.log_starts_at.date():
             return ""
-        return _page("validation:show-requests", {"day": day, **({"key": key} if key else {})})
+        query = {"day": day, **({"key": key} if key else {})}
+        return reverse("validation:show-requests", query=query)
 
     return month_url if date_range.unit == Unit.MONTH else day_url
-
-
-def _page(name: str, params: Mapping[str, object]) -> str:
-    return f"{reverse(name)}?{urlencode(params)}"
