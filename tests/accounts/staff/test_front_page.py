@@ -44,9 +44,10 @@ PLANS = "Paid plans"
 DAILY_JOBS = "Daily jobs"
 EMAILS = "Emails given up"
 WEBHOOKS, LISTS, FEEDBACK = "Failing webhooks", "Stuck lists", "Feedback"
+INCIDENTS = "Open incidents"
 TITLES = [
     *(SHORT_OF_CREDITS, REFUSED, UNPAID, GRANTS, PLANS, DAILY_JOBS, EMAILS),
-    *(WEBHOOKS, LISTS, FEEDBACK),
+    *(WEBHOOKS, LISTS, FEEDBACK, INCIDENTS),
 ]
 
 
@@ -181,6 +182,7 @@ def test_only_finance_sees_no_feedback_panel(group: str, hidden: list[str]) -> N
         ("view_mail", {EMAILS}),
         ("view_addresslist", {LISTS}),
         ("view_feedback", {FEEDBACK}),
+        ("view_incident", {INCIDENTS}),
     ],
 )
 def test_panel_is_hidden_without_its_permission(missing: str, hidden: set[str]) -> None:

@@ -198,7 +198,7 @@ def test_chart_of_30_days_has_a_table_and_leads_to_requests(
     now = timezone.now()
     add_usage(account, now, 3)
     page = page_text(browser)
-    link = f'href="/validation/requests/?day={now:%Y-%m-%d}"'
+    link = f'href="/validation/requests/?since={now:%Y-%m-%d}T00%3A00&'
     # The bar and the row of the table.
     assert page.count(link) == 2
     assert f"<title>{now:%a %d %b}: 3 validations 3 deliverable</title>" in page

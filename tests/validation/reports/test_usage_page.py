@@ -68,7 +68,8 @@ def test_days_are_in_utc_and_the_table_matches_the_chart(browser: Client, accoun
     assert row("Wed 18 Nov", 0, 0, 0, 0, 0, 0) in page
     assert "<title>Thu 19 Nov: 1,200 validations 1,200 deliverable</title>" in page
     assert "<title>Fri 20 Nov: 7 validations 5 risky 2 unknown</title>" in page
-    assert 'href="/validation/requests/?day=2026-11-19"' in page
+    times = "since=2026-11-19T00%3A00&until=2026-11-20T00%3A00"
+    assert f'href="/validation/requests/?{times}"' in page
     assert "Last 30 days" not in page
 
 
@@ -77,7 +78,8 @@ def test_bar_of_one_key_leads_to_the_requests_of_that_key(
 ) -> None:
     add_usage(account, at(20), key=key)
     page = page_text(browser, f"range=7d&key={key.public_id}")
-    assert f'href="/validation/requests/?day=2026-11-20&key={key.public_id}"' in page
+    times = "since=2026-11-20T00%3A00&until=2026-11-21T00%3A00"
+    assert f'href="/validation/requests/?{times}&key={key.public_id}"' in page
 
 
 def test_hours_are_in_the_viewers_time_zone(browser: Client, account: Account) -> None:
