@@ -123,6 +123,8 @@ def test_metadata_of_a_file_is_sent_in_brackets(caller: ApiClient) -> None:
         ({"emails": [""], "start": 1}, "invalid_field", "start"),
         ({"emails": [""], "max_credits": 0}, "invalid_field", "max_credits"),
         ({"emails": [""], "metadata": []}, "invalid_field", "metadata"),
+        ({"emails": [""], "max_credits": 10**20}, "invalid_field", "max_credits"),
+        ({"emails": [""], "other": 10**20}, "unknown_field", "other"),
         ({"emails": [""], "metadata": {"a": 1}}, "invalid_field", "metadata"),
         ({"emails": [""], "metadata": {"a": "\0"}}, "invalid_field", "metadata"),
         ({"emails": [""], "metadata": {"a": "x" * 501}}, "invalid_field", "metadata"),

@@ -198,6 +198,7 @@ def test_refusals_before_any_tool_are_http_errors(key: ApiKey, secret: str) -> N
         (
             "clean_list",
             {"emails": ["a"], "max_credits": 1, "confirm": "yes"},
+        ("clean_list", {"emails": ["a"], "max_credits": 10**30, "confirm": True}, "invalid_field"),
             "confirmation_required",
         ),
     ],
