@@ -59,8 +59,8 @@ class McpView(ApiView):
                 result = protocol.cacheable({"tools": allowed})
             case "tools/call":
                 return self.call_tool(message["id"], params)
-            case method:
-                raise RpcError(METHOD_NOT_FOUND, f"There is no method {method[:60]}.")
+            case _:
+                raise RpcError(METHOD_NOT_FOUND, "There is no method with this name.")
         return protocol.result_response(message["id"], result)
 
     def allows(self, tool: Tool) -> bool:

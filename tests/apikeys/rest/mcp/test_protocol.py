@@ -130,6 +130,16 @@ def test_id_comes_back_as_it_was_sent(caller: ApiClient) -> None:
         assert caller.call("POST", "/v1/mcp", body).json()["id"] == message_id
 
 
+def test_misplaced_key_is_not_repeated(caller: ApiClient, secret: str) -> None:
+    for response in (
+        send(caller, secret),
+        send(caller, "ping", {}, MCP_Protocol_Version=secret),
+        send(caller, "tools/call", {"name": secret}),
+        send(caller, "tools/call", {"name": "get_credits", "arguments": {secret: 1}}),
+    ):
+        assert secret[:20] not in response.content.decode()
+
+
 def test_only_post_is_allowed(caller: ApiClient) -> None:
     response = caller.get("/v1/mcp")
     assert (response.status_code, response.headers["Allow"]) == (405, "POST")
