@@ -59,7 +59,7 @@ def parse_list(address_list: AddressList) -> None:
             if address_list.change_state(ListState.FAILED, rows=0, **reason):
                 record_list_event(address_list)
         delete_content(address_list)
-    except LeaseLost:
+    except (LeaseLost, ListPart.DoesNotExist, ParsedList.DoesNotExist):
         return
 
 
