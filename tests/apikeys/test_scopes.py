@@ -115,17 +115,16 @@ class TestPages:
 
     def test_key_is_created_with_the_chosen_access(self, browser: Client, account: Account) -> None:
         two, validation = ["lists:read", "usage:read"], {"access": "validation"}
-        for number, (fields, scopes) in enumerate(
-            (
-                (validation, ["validate"]),
-                ({**validation, "scopes": ["lists:read"]}, ["validate"]),
-                ({"access": "full"}, None),
-                ({"access": "custom", "scopes": two}, two),
-            )
-        ):
+        cases: list[tuple[dict[str, Any], list[str] | None]] = [
+            (validation, ["validate"]),
+            ({**validation, "scopes": ["lists:read"]}, ["validate"]),
+            ({"access": "full"}, None),
+            ({"access": "custom", "scopes": two}, two),
+        ]
+        for number, (fields, scopes) in enumerate(cases):
             self.post(browser, "/apikeys/create/", form_token=f"{number:032}", **fields)
             assert account.api_keys.latest("pk").scope_names == scopes, fields
-        assert account.api_keys.count() == 4
+        assert account.api_keys.count() == len(cases)
 
     def test_validation_only_is_preselected_and_custom_access_needs_a_scope(
         self, browser: Client, account: Account
