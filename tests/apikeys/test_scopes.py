@@ -1,6 +1,7 @@
 """What keys with scopes may do, and how scopes are chosen and changed."""
 
 import re
+from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
