@@ -24,12 +24,13 @@ from tests.conftest import make_member, signed_in
 from tests.site.test_no_secret_in_the_database import all_stored_values
 from tests.support.api_client import ApiClient, error_code
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 
 HOUR = timedelta(hours=1)
 MOMENT = datetime(2026, 11, 3, 9, 5, tzinfo=UTC)
 
 
+@pytest.mark.both
 def test_only_a_digest_and_the_mask_of_a_secret_are_stored(key: ApiKey, secret: str) -> None:
     ApiClient(secret).validate("deliverable@sandbox.test", Idempotency_Key="one")
     stored = "\n".join(all_stored_values())
@@ -74,6 +75,7 @@ def test_second_revocation_changes_nothing_and_emails_do_not_name_staff(
     assert staff.email not in mail.text + mail.html
 
 
+@pytest.mark.both
 def test_replacement_has_the_settings_of_the_rotated_key(account: Account, owner: User) -> None:
     old, old_secret = services.create_key(
         account=account,
@@ -155,6 +157,7 @@ def test_closing_an_account_revokes_its_keys_and_refuses_new_ones(
         services.create_key(account=account, name="Late", actor=owner)
 
 
+@pytest.mark.both
 def test_erasing_an_account_removes_personal_data_from_its_keys(
     account: Account, owner: User, caller: ApiClient
 ) -> None:
@@ -174,6 +177,7 @@ def test_export_contains_keys_without_digests(account: Account, owner: User, key
     assert key.digest not in repr(export)
 
 
+@pytest.mark.both
 def test_expiry_is_announced_a_week_ahead_and_only_once(account: Account, owner: User) -> None:
     for name, days in (("Soon", 6), ("Later", 8)):
         end = timezone.now() + timedelta(days=days)
@@ -185,6 +189,7 @@ def test_expiry_is_announced_a_week_ahead_and_only_once(account: Account, owner:
     assert mail.subject == "API key in The Shop expires soon: Soon"
 
 
+@pytest.mark.both
 @pytest.mark.parametrize("days", [None, 3])
 def test_expiry_of_a_rotated_key_is_not_announced(
     account: Account, owner: User, days: int | None
@@ -231,7 +236,6 @@ def test_create_key_prints_only_a_key_of_the_owners_first_account(
     assert ApiKey.objects.get().created_by is None
 
 
-@pytest.mark.anywhere
 def test_create_key_reports_invalid_arguments(owner: User) -> None:
     with pytest.raises(CommandError, match=r"unknown@shop.example doesn't own an open account"):
         create_key("unknown@shop.example")
@@ -266,7 +270,6 @@ def test_staff_can_revoke_a_key(staff: User, key: ApiKey, caller: ApiClient) -> 
     assert caller.get("/v1/me").status_code == 401
 
 
-@pytest.mark.anywhere
 @pytest.mark.parametrize(("group", "can_revoke"), [("Support", True), ("Finance", False)])
 def test_support_can_view_and_revoke_keys_but_finance_can_only_view_them(
     key: ApiKey, group: str, can_revoke: bool

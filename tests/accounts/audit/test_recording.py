@@ -73,6 +73,7 @@ def sign_in_with_wrong_password(email: str, ip: str = "127.0.0.1") -> None:
     Client(REMOTE_ADDR=ip).post("/accounts/login/", {"login": email, "password": "wrong"})
 
 
+@pytest.mark.anywhere
 def test_wrong_passwords_are_recorded_with_an_unknown_actor_at_most_ten_times_per_hour(
     account: Account, owner: User
 ) -> None:

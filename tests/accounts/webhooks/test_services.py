@@ -202,22 +202,6 @@ def test_tests_and_replays_are_limited_per_account_and_minute(actor: Actor) -> N
     assert failed.state == DeliveryState.WAITING
 
 
-@pytest.mark.anywhere
-def test_delivery_with_the_most_attempts_is_not_replayed(actor: Actor) -> None:
-    endpoint, _ = create(actor)
-    often, once = (make_delivery(endpoint, DeliveryState.FAILED) for _ in range(2))
-    for delivery, attempts in ((often, services.MAX_ATTEMPTS), (once, services.MAX_ATTEMPTS - 1)):
-        DeliveryAttempt.objects.bulk_create(
-            DeliveryAttempt(delivery=delivery, at=timezone.now(), duration_ms=1)
-            for _ in range(attempts)
-        )
-    with pytest.raises(services.HasTooManyAttempts, match="50 attempts"):
-        services.replay_delivery(delivery=often, actor=actor)
-    since = timezone.now() - timedelta(hours=1)
-    assert services.replay_failed(endpoint=endpoint, since=since, actor=actor) == 1
-    assert set(Delivery.objects.due()) == {once}
-
-
 @pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite has one writer")
 @pytest.mark.parametrize("deletes_event", [False, True])
 def test_outcome_that_is_being_stored_does_not_fail_a_deletion(
