@@ -47,7 +47,7 @@ from tests.validation.feedback.factory import make_feedback
 from validation.models import AccountDomains, ListedDomain, LogEntry
 
 INVITED = "invited@shop.example"
-_PLACEHOLDER = re.compile(r"<(?:\w+:)?(\w+)>|\(\?P<(\w+)>(?:\(.*?\)|[^()])*\)")
+PLACEHOLDER = re.compile(r"<(?:\w+:)?(\w+)>|\(\?P<(\w+)>(?:\(.*?\)|[^()])*\)")
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ class Page:
         """Return a path to this page, with the placeholders replaced by `values`."""
         row = self._first_row_id()
         values = {**values, "object_id": row, "id": row}
-        path = _PLACEHOLDER.sub(lambda match: values[match[1] or match[2]], self.route)
+        path = PLACEHOLDER.sub(lambda match: values[match[1] or match[2]], self.route)
         return "/" + re.sub(r"\^|\$|/\?", "", path)
 
     def _first_row_id(self) -> str:

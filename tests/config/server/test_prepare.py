@@ -47,7 +47,9 @@ def query(folder: Path, statement: str) -> list[tuple[int]]:
         return database.execute(statement).fetchall()
 
 
-@pytest.mark.parametrize("metrics", [{}, {"METRICS_PORT": "9100"}])
+@pytest.mark.parametrize(
+    "metrics", [{"METRICS_PORT": "9100"}, pytest.param({}, marks=pytest.mark.proof)]
+)
 def test_second_start_reads_no_migration(
     folder: Path, tmp_path: Path, metrics: dict[str, str]
 ) -> None:

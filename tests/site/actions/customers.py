@@ -36,10 +36,7 @@ def _close_account(scene: Scene) -> Any:
 
 def _invite(scene: Scene) -> Invitation:
     return team.invite_member(
-        account=scene.account,
-        email="new@shop.example",
-        role=Role.VIEWER,
-        actor=scene.owner,
+        account=scene.account, email="new@shop.example", role=Role.VIEWER, actor=scene.owner
     )
 
 
