@@ -9,7 +9,6 @@ ON_ACCOUNT_CLOSED: list[str] = [
     "credits.automatic_top_ups.services.switch_off_closed_account",
     "credits.payments.sync_with_provider_on_commit",
 ]
-ON_ACCOUNT_REOPENED: list[str] = []
 ON_ACCOUNT_ERASED: list[str] = [
     "accounts.webhooks.data.delete_events_and_endpoints",
     "apikeys.services.erase_personal_data",

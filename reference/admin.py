@@ -52,7 +52,7 @@ class IncidentAdmin(admin.ModelAdmin[Incident]):
         written = [*updates.new_objects, *(update for update, _ in updates.changed_objects)]
         if changes := "; ".join(filter(None, [*map(str, written), describe_changes(form)])):
             action = "incident.changed" if change else "incident.published"
-            audit.record(None, staff.user, action, f"{incident}: {changes}", staff.ip)
+            audit.record(None, staff.user, action, f"{incident}: {changes}")
 
 
 @require_staff_permissions("reference.view_incident")

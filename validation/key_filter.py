@@ -13,6 +13,7 @@ MAX_KEYS = 200
 class KeyFilter(QueryForm):
     def __init__(self, data: Mapping[str, object], account: Account) -> None:
         super().__init__(data)
+        self.account = account
         self.keys = list(account.api_keys.all()[:MAX_KEYS])
         choices = [
             ("", "All keys"),

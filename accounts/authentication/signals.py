@@ -80,7 +80,7 @@ def record_action(
             user, target = confirmed.user, confirmed.email
     if user is None:
         return
-    audit.record_for_user(user, user, ACTIONS[signal], target, getattr(request, "ip", None))
+    audit.record_for_user(user, user, ACTIONS[signal], target)
 
 
 @receiver(account_signals.email_confirmed, dispatch_uid="accounts.confirmed")
@@ -129,8 +129,6 @@ def mark_codes_as_viewed(sender: object, authenticator: Authenticator, **kwargs:
 
 @receiver(mfa_signals.authentication_failed, dispatch_uid="accounts.wrong_code")
 def record_failed_factor(
-    sender: object, request: HttpRequest, user: User, authenticator: Authenticator, **kwargs: object
+    sender: object, user: User, authenticator: Authenticator, **kwargs: object
 ) -> None:
-    record_wrong_code(
-        user=user, kind=authenticator_name(authenticator), ip=getattr(request, "ip", None)
-    )
+    record_wrong_code(user=user, kind=authenticator_name(authenticator))

@@ -47,21 +47,20 @@ def ago(moment: datetime | None, never: str = "never") -> SafeString:
     if moment is None:
         return format_html("{}", never)
     text = naturaltime(moment)
-    return format_html(
-        '<time datetime="{}" title="{}">{}</time>',
-        moment.isoformat(timespec="seconds"),
-        exact_time(moment),
-        text if text != "now" else "just now",
-    )
+    return _time_element(moment, "just now" if text == "now" else text)
 
 
 @register.simple_tag
 def until(moment: datetime) -> SafeString:
+    return _time_element(moment, f"in {timeuntil(moment, depth=1)}")
+
+
+def _time_element(moment: datetime, text: str) -> SafeString:
     return format_html(
-        '<time datetime="{}" title="{}">in {}</time>',
+        '<time datetime="{}" title="{}">{}</time>',
         moment.isoformat(timespec="seconds"),
         exact_time(moment),
-        timeuntil(moment, depth=1),
+        text,
     )
 
 

@@ -85,7 +85,7 @@ def cancel_order(request: AccountRequest, order_id: str) -> HttpResponse:
     if order.kind == OrderKind.RENEWAL:
         messages.info(request, "To cancel a renewal, change to Free.")
         return redirect("credits:choose-plan")
-    if placement.cancel_order(order=order, actor=request.user, ip=request.ip):
+    if placement.cancel_order(order=order, actor=request.user):
         with suppress(PaymentUnavailable):
             # On failure, the page expires. A payment that arrives anyway is fulfilled.
             if provider := get_provider(order):

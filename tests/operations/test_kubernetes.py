@@ -13,7 +13,6 @@ from urllib.parse import urlsplit
 import kubernetes_validate
 import pytest
 import yaml
-from django.test import Client
 
 from config.server.form_limits import MAX_LARGER_FORM_BYTES
 from config.server.pools import POOLS
@@ -209,8 +208,7 @@ def test_manifests_agree_with_the_image() -> None:
         assert re.search(rf"^([a-z]+ \| )*{role}( \| [a-z]+)*\)$", entry_point, re.M)
 
 
-@pytest.mark.django_db
-def test_probes_request_paths_that_respond(client: Client) -> None:
+def test_probes_request_the_paths_of_health_checks() -> None:
     for pool in POOLS:
         container = main_container(pool)
         paths = {
@@ -218,8 +216,6 @@ def test_probes_request_paths_that_respond(client: Client) -> None:
             for name in ("startup", "readiness", "liveness")
         }
         assert paths == {"startup": "/healthz", "readiness": "/readyz", "liveness": "/healthz"}
-    for path in paths.values():
-        assert client.get(path, headers={"host": "10.0.0.7"}).json()["status"] in {"ok", "degraded"}
 
 
 def test_ports_are_those_of_the_settings() -> None:

@@ -2,7 +2,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, tzinfo
 from itertools import zip_longest
-from urllib.parse import urlencode
 
 from django.urls import reverse
 
@@ -95,7 +94,8 @@ def interval_urls(account: Account, date_range: DateRange, params: Mapping[str, 
     def month_url(month: date) -> str:
         since = max(month, date_range.first)
         until = min(next_month(month) - DAY, date_range.last)
-        return _page("validation:show-usage", {"since": since, "until": until, **params})
+        query = {"since": since, "until": until, **params}
+        return reverse("validation:show-usage", query=query)
 
     def requests_url(at: date) -> str:
         start, length = (at, HOUR) if isinstance(at, datetime) else (midnight(at), DAY)
@@ -103,10 +103,7 @@ def interval_urls(account: Account, date_range: DateRange, params: Mapping[str, 
         if not is_logged or start.date() < account.log_starts_at.date():
             return ""
         times = {"since": time_param(start), "until": time_param(start + length)}
-        return _page("validation:show-requests", times | ({"key": key} if key else {}))
+        query = times | ({"key": key} if key else {})
+        return reverse("validation:show-requests", query=query)
 
     return month_url if date_range.unit == Unit.MONTH else requests_url
-
-
-def _page(name: str, params: Mapping[str, object]) -> str:
-    return f"{reverse(name)}?{urlencode(params)}"

@@ -3,14 +3,16 @@ from datetime import UTC, datetime, timedelta
 
 from django import forms
 from django.core.exceptions import ValidationError
+from django.db.models import Q
 from django.utils import timezone
+from django.utils.functional import cached_property
 
 from accounts.date_display import LocalDateTimeField
 from apikeys.errors import REFUSALS
 from engine import MEANINGS, AddressParts, Verdict, parse_address
 from validation.ids import BATCH_ID
 from validation.key_filter import KeyFilter
-from validation.request_log.search import LogQuery
+from validation.models.log_entries import COMMON_REASON
 
 # Ours, and those that clients choose.
 REQUEST_ID = re.compile(r"\A[A-Za-z0-9_-]{8,64}\Z")
@@ -92,22 +94,34 @@ class LogFilter(KeyFilter):
             values["address"] = "one address"
         return ", ".join(f"{self[name].label}: {value}" for name, value in values.items()) or "All"
 
-    @property
-    def log_query(self) -> LogQuery:
-        data = self.cleaned_data
-        reason, status, length = data["reason"], data["status"], RANGES.get(data["range"])
-        return LogQuery(
-            verdict=data["verdict"],
-            status=int(status) if status.isdecimal() else None,
-            is_refused=status == REFUSED,
-            reason="" if reason in REFUSALS else reason,
-            refusal=reason if reason in REFUSALS else "",
-            key=self.key,
-            playground=self.is_playground,
-            since=data["since"] or (timezone.now() - length if length else None),
-            until=data["until"],
-            domain=data["domain"],
-            address_hash=data["address"],
-            request_id=data["request"],
-            batch_id=data["batch"],
-        )
+    @cached_property
+    def starts_at(self) -> datetime | None:
+        length = RANGES.get(self.cleaned_data["range"])
+        return self.cleaned_data["since"] or (timezone.now() - length if length else None)
+
+    def indexed_conditions(self) -> list[Q]:
+        """Return the filters that have an index, the most selective first."""
+        data, reason = self.cleaned_data, self.cleaned_data["reason"]
+        is_refused = reason in REFUSALS or data["status"] not in ("", "200")
+        # Repeats the index's condition, which SQLite doesn't infer.
+        is_rare = ~Q(reason=COMMON_REASON)
+        conditions: list[tuple[object, Q]] = [
+            (data["request"], Q(request_id=data["request"])),
+            (data["address"], Q(address_hash=data["address"])),
+            (data["domain"], Q(domain=data["domain"])),
+            (reason in MEANINGS and reason != COMMON_REASON, Q(is_rare, reason=reason)),
+            (is_refused, ~Q(status=200)),
+            (self.key, Q(key=self.key)),
+        ]
+        return [condition for value, condition in conditions if value]
+
+    def unindexed_conditions(self) -> list[Q]:
+        data, reason = self.cleaned_data, self.cleaned_data["reason"]
+        conditions: list[tuple[object, Q]] = [
+            (data["status"] not in ("", REFUSED), Q(status=data["status"])),
+            (reason in REFUSALS, Q(refusal=reason)),
+            (data["verdict"], Q(verdict=data["verdict"])),
+            (reason == COMMON_REASON, Q(reason=COMMON_REASON)),
+            (self.is_playground, Q(key=None)),
+        ]
+        return [condition for value, condition in conditions if value]

@@ -1,5 +1,6 @@
 from collections.abc import Sequence
 
+from django.conf import settings
 from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.http.response import HttpResponseBase
@@ -14,21 +15,16 @@ from accounts.request import AccountRequest
 from accounts.roles import TeamPermission
 from apikeys.crypto import contains_secret
 from apikeys.errors import REFUSALS
-from engine import CHECKS
 from runtime.csv_download import csv_response
 from runtime.database.pagination import Cursor
 from runtime.database.replica import reads_replica
 from runtime.dates import from_microseconds
-from validation.addresses import unpack_account_list, unpack_checks
+from validation.feedback.services import find_feedback, find_reportable_result
 from validation.ids import is_result_id, normalize_result_id
 from validation.models import LogEntry
 from validation.playground import format_json
 from validation.presenters import requests as texts
-from validation.presenters.checks import group_checks
-from validation.presenters.domains import account_list_note
-from validation.presenters.feedback import present_feedback
 from validation.presenters.log_page import present_chart, present_chips, range_links
-from validation.presenters.mailbox_checks import describe_mailbox_check
 from validation.presenters.retention import format_days
 from validation.request_log import csv_export, search
 from validation.request_log.filters import LogFilter, LogTimesForm
@@ -62,17 +58,17 @@ def _requests_page(
     }
     entries: list[LogEntry] = []
     if form.is_valid():
-        page = search.log_page(account, form.log_query, before)
+        page = search.log_page(form, before)
         entries = search.mark_pending(page.entries)
         is_filtered, never = bool(form.query or before), texts.never_logged(days)
         context |= {
             "page": page,
             "links": log_links(page, form.query, is_first=before is None),
             "empty": empty_log(page, noun="requests", is_filtered=is_filtered, never=never),
-            "is_live": not (before or form.log_query.until),
+            "is_live": not (before or form.cleaned_data["until"]),
         }
         if days:
-            histogram = count_requests(account, form.log_query, now, current_zone())
+            histogram = count_requests(form, now, current_zone())
             context["log_chart"] = present_chart(form, histogram, days)
     context["chips"] = present_chips(form, entries)
     context["times"] = LogTimesForm(initial=form.cleaned_data)
@@ -85,13 +81,7 @@ def export_requests(request: AccountRequest) -> HttpResponseBase:
     form = LogFilter(request.POST, request.account)
     if not form.is_valid():
         return redirect(f"{reverse(PAGE)}?{form.query}")
-    rows = csv_export.export(
-        account=request.account,
-        query=form.log_query,
-        description=form.description,
-        actor=request.user,
-        ip=request.ip,
-    )
+    rows = csv_export.export(form=form, actor=request.user)
     return csv_response(f"requests-{timezone.now():%Y-%m-%d}.csv", rows)
 
 
@@ -122,23 +112,19 @@ def show_request(request: AccountRequest, request_id: str, moment: int) -> HttpR
     entry = at and search.find_entry(request.account, request_id, at)
     if not entry:
         raise Http404("This request doesn't exist or is no longer stored.")
-    result = stored_results.find_result(request.account, entry.result_id, balance=0)
+    reportable = find_reportable_result(request.account, entry.result_id)
     suggestion = suggest_for_entry(entry)
     context = {
         "entry": entry,
-        "intro": texts.request_intro(entry),
         "cost": texts.format_cost(entry),
         "meaning": texts.explain_reason(entry, suggestion),
         "refusal": REFUSALS.get(entry.refusal),
         "suggestion": suggestion,
-        "list_note": account_list_note(unpack_account_list(entry.checks), entry.verdict),
-        "checks": group_checks(unpack_checks(entry.checks, CHECKS)) if entry.verdict else {},
-        "mailbox_check": describe_mailbox_check(result["smtp"])
-        if result and result["smtp"]
-        else [],
-        "feedback": present_feedback(request.account, entry),
+        "result": stored_results.find_result(request.account, entry.result_id, balance=0),
+        "feedback": find_feedback(request.account, entry.result_id),
+        "takes_feedback": reportable is not None and not entry.sandbox,
         "request_json": format_json(texts.request_data(entry)),
         "response_json": format_json(texts.response_data(entry)),
-        "stored_note": texts.stored_note(is_result=bool(entry.verdict)),
+        "result_hours": settings.RESULT_RETENTION_HOURS,
     }
     return render(request, "validation/show_request.html", context)

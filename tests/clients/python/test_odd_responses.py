@@ -141,9 +141,7 @@ def test_long_poll_ends_before_its_try(upstream: ScriptedUpstream, client: Clien
 @pytest.mark.parametrize(
     "url",
     [
-        "http://127.evil.example",
-        "HTTP://api.example",
-        "https://api.example:80x",
+        *("http://127.evil.example", "HTTP://api.example", "https://api.example:80x"),
         "https://jane:pass@api.example",
     ],
 )
@@ -216,11 +214,7 @@ def test_failed_list_passes_between_processes() -> None:
 
 
 def test_timestamp_of_thousands_of_digits_is_no_signature() -> None:
-    headers = {
-        "webhook-id": "evt_1",
-        "webhook-timestamp": "1" * 5_000,
-        "webhook-signature": "v1,x",
-    }
+    headers = {"webhook-id": "evt_1", "webhook-timestamp": "1" * 5_000, "webhook-signature": "v1,x"}
     with pytest.raises(webhooks.InvalidSignature):
         webhooks.verify(b"{}", headers, "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")
 

@@ -219,7 +219,7 @@ def test_refusals_are_listed_by_code(browser: Client, account: Account) -> None:
     add_usage(account, timezone.now())
     for days, code, calls in ((1, "rate_limit_exceeded", 7), (20, "insufficient_credits", 9)):
         hour = timezone.now() - timedelta(days=days)
-        add = RefusalHour.objects.add
+        add = RefusalHour.objects.create
         add(account_id=account.pk, key_id=None, hour=hour, code=code, calls=calls)
     page = page_text(browser)
     assert "429" in page

@@ -181,7 +181,7 @@ def test_usage_can_be_filtered_by_source(
     add_usage(account, at(20), 4)
     add_usage(account, at(20), 100, for_list=True)
     for person, calls in ((key.pk, 5), (None, 6)):
-        add, code = RefusalHour.objects.add, "rate_limit_exceeded"
+        add, code = RefusalHour.objects.create, "rate_limit_exceeded"
         add(account_id=account.pk, key_id=person, hour=at(20), code=code, calls=calls)
     page = page_text(browser, f"range=7d&{query}")
     noun = "Requests" if query else "Validations"
@@ -284,7 +284,7 @@ def test_key_name_is_not_a_formula_in_the_csv(
 
 def test_refusals_are_listed_with_a_solution(browser: Client, account: Account) -> None:
     for day, calls in ((19, 7), (20, 1_000)):
-        add, code = RefusalHour.objects.add, "rate_limit_exceeded"
+        add, code = RefusalHour.objects.create, "rate_limit_exceeded"
         add(account_id=account.pk, key_id=None, hour=at(day), code=code, calls=calls)
     page = page_text(browser, "since=2026-11-20&until=2026-11-20")
     assert "rate_limit_exceeded" in page
@@ -304,7 +304,9 @@ def test_refusal_leads_to_the_page_that_fixes_it(browser: Client, account: Accou
     button = '<a role="button" class="button-quiet" href="'
     for code, link in links.items():
         RefusalHour.objects.all().delete()
-        RefusalHour.objects.add(account_id=account.pk, key_id=None, hour=at(20), code=code, calls=1)
+        RefusalHour.objects.create(
+            account_id=account.pk, key_id=None, hour=at(20), code=code, calls=1
+        )
         refused = page_text(browser).partition('id="refused"')[2]
         assert refused.count(button) == bool(link), code
         assert f"{button}{link}" in refused or not link, code

@@ -14,14 +14,14 @@ from accounts.models import Account, User
 from apikeys.models import ApiKey, RefusalHour
 from apikeys.models.refusals import refusals
 from apikeys.services import create_key
-from engine.verdicts.finding import CHECKS
 from runtime.database import pagination
 from runtime.database.pagination import Cursor
 from runtime.dates import midnight
 from tests.support.api_client import ApiClient
 from tests.validation.reports.usage_data import add_log_entry, add_refusal, read_page
-from validation.addresses import address_hash, pack_checks
+from validation.addresses import address_hash
 from validation.models import LogEntry
+from validation.models.log_entries import pack_checks
 
 pytestmark = pytest.mark.django_db
 
@@ -322,7 +322,7 @@ def test_result_of_another_account_is_not_found(
 def test_page_of_a_request_explains_its_verdict(
     browser: Client, account: Account, now: datetime, key: ApiKey
 ) -> None:
-    checks = pack_checks({"syntax": True, "accepts_mail": False}, CHECKS)
+    checks = pack_checks({"syntax": True, "accepts_mail": False})
     fields: dict[str, Any] = {"verdict": "undeliverable", "reason": "null_mx", "score": 0}
     entry = add_log_entry(account, now, key=key, cost=1, checks=checks, **fields)
     page = read_page(browser.get(entry.get_absolute_url()))
@@ -357,7 +357,7 @@ def test_page_of_a_request_suggests_the_domain_that_was_meant(
     accepts_mail: bool | None,
     suggestion: str | None,
 ) -> None:
-    checks = pack_checks({"syntax": True, "accepts_mail": accepts_mail}, CHECKS)
+    checks = pack_checks({"syntax": True, "accepts_mail": accepts_mail})
     entry = add_log_entry(account, now, address, reason=reason, checks=checks)
     page = read_page(browser.get(entry.get_absolute_url()))
     assert re.findall(r"Did you mean <strong[^>]*>([^<]+)<", page) == (

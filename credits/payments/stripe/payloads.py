@@ -1,4 +1,7 @@
-"""Values of an unexpected type or size count as missing."""
+"""Read events, and find the rows they are about.
+
+Values of an unexpected type or size count as missing.
+"""
 
 import logging
 import re
@@ -6,7 +9,7 @@ from typing import Any
 
 from accounts.models import Account
 from credits.models import Order, ProviderCancellation, Subscription
-from credits.payments.stripe import find_invoice_for_payment
+from credits.payments.stripe.checkout import find_invoice_for_payment
 
 logger = logging.getLogger(__name__)
 

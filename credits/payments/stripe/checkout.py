@@ -11,8 +11,8 @@ from accounts.models import Account
 from credits.models import AutomaticTopUp, Order, OrderKind, ProviderCancellation, Subscription
 from credits.orders.quotes import price_with_tax
 from credits.payments import PaymentUnavailable
-from credits.payments.stripe_cards import find_or_create_customer
-from credits.payments.stripe_client import get_client, handle_stripe_errors
+from credits.payments.stripe.cards import find_or_create_customer
+from credits.payments.stripe.client import get_client, handle_stripe_errors
 
 # Fields that opening a session changes.
 SESSION_FIELDS = ("state", "provider_session", "provider_url")
