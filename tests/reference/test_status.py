@@ -240,7 +240,7 @@ def test_staff_see_open_incidents_as_open_work(staff_client: Client) -> None:
     publish("Over", ended_at=NOON)
     page = front_page(staff_client)
     assert count_work(page, "Open incidents") == "1"
-    assert "API slow an hour ago now" in panel_text(page, "Open incidents")
+    assert "API slow an hour ago just now" in panel_text(page, "Open incidents")
     incident.updates.update(state="resolved")
     Incident.objects.filter(pk=incident.pk).update(ended_at=NOON)
     assert count_work(front_page(staff_client), "Open incidents") == "0"
