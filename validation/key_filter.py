@@ -8,7 +8,6 @@ from runtime.http.query_form import QueryForm
 
 PLAYGROUND = "playground"
 MAX_KEYS = 200
-ORDER_ERROR = "“From” must be before “To”."
 
 
 class KeyFilter(QueryForm):

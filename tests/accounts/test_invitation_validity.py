@@ -39,6 +39,7 @@ def invite(account: Account, actor: User, role: Role, email: str = INVITED) -> I
     return team.invite_member(account=account, email=email, role=role, actor=actor)
 
 
+@pytest.mark.anywhere
 @pytest.mark.django_db
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
 def test_removed_or_demoted_inviter_loses_their_pending_invitations(
@@ -78,6 +79,7 @@ def test_accepted_invitation_outlives_its_inviter(
     assert account.memberships.filter(user__email=INVITED).exists()
 
 
+@pytest.mark.anywhere
 @pytest.mark.django_db
 @pytest.mark.parametrize("change", SILENT_CHANGES.values(), ids=SILENT_CHANGES)
 def test_invitation_is_checked_again_when_it_is_used(

@@ -6,7 +6,8 @@ from django.utils import timezone
 
 from accounts import services, team
 from accounts.models import Account, Invitation, Membership, User
-from accounts.roles import Role
+from accounts.presenters.team import member_rows
+from accounts.roles import Role, roles_assignable_by
 from runtime.models import Mail
 from tests.conftest import PASSWORD, make_member, make_user, signed_in
 from tests.support.log_records import LogCapture
@@ -211,3 +212,26 @@ def test_only_members_of_two_accounts_can_switch(account: Account, stranger: Use
     assert ">Elsewhere</span>" in current()
     Membership.objects.create(account=account, user=stranger, role=Role.VIEWER)
     assert ">The Shop</span>" in current()
+
+
+SHOP = Account(name="The Shop")
+OLIVE = User(email="olive@shop.example", name="Olive")
+OWNER = Membership(pk=1, account=SHOP, user=OLIVE, role=Role.OWNER)
+ADMIN = Membership(pk=2, account=SHOP, user=User(email="ada@shop.example"), role=Role.ADMIN)
+VIEWER = Membership(pk=3, account=SHOP, user=User(email="vic@shop.example"), role=Role.VIEWER)
+
+
+@pytest.mark.parametrize(
+    ("viewer", "labels"),
+    [
+        (OWNER, ["Leave", "Remove", "Remove"]),
+        (ADMIN, ["", "Leave", "Remove"]),
+        (VIEWER, ["", "", "Leave"]),
+    ],
+)
+def test_members_are_removed_by_those_who_may_assign_their_role(
+    viewer: Membership, labels: list[str]
+) -> None:
+    rows = member_rows([OWNER, ADMIN, VIEWER], viewer, roles_assignable_by(Role(viewer.role)))
+    assert [row.removal_label for row in rows] == labels
+    assert [row.membership for row in rows if row.is_viewer] == [viewer]

@@ -52,6 +52,7 @@ def test_use_and_reset_are_described(
     assert (use.remaining, use.percent) == numbers
 
 
+@pytest.mark.anywhere
 @pytest.mark.django_db
 class TestPages:
     def change(self, browser: Client, key: ApiKey, credits_per_month: str, **fields: Any) -> str:
@@ -76,7 +77,6 @@ class TestPages:
         assert "12 of 50 credits used in November; resets on December 1 (UTC)." in page
         assert 'name="credits_per_month" value="50"' in page
 
-    @pytest.mark.anywhere
     def test_empty_field_removes_the_limit(self, browser: Client, key: ApiKey) -> None:
         self.change(browser, key, "50")
         assert AuditEntry.objects.latest("pk").target.endswith(", 50 credits per month")
@@ -86,6 +86,7 @@ class TestPages:
         key.refresh_from_db()
         assert key.credits_per_month is None
 
+    @pytest.mark.both
     def test_list_of_keys_reads_all_uses_in_one_query(
         self, browser: Client, account: Account, owner: User, django_assert_max_num_queries: Any
     ) -> None:

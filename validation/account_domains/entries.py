@@ -45,7 +45,7 @@ def parse_entry(text: str) -> str:
         raise InvalidEntry("is an IP address. Enter a domain.")
     parts = parse_address(f"someone@{domain}")
     if not isinstance(parts, AddressParts):
-        is_suffix = DOMAIN_DATA.is_top_level_domain(domain.lower())
+        is_suffix = "." not in domain and DOMAIN_DATA.has_top_level_domain(domain.lower())
         raise InvalidEntry(_SUFFIX if is_suffix else "isn't a domain, such as shop.example.")
     if DOMAIN_DATA.registrable_domain(parts.ascii_domain) is None:
         raise InvalidEntry(_SUFFIX)

@@ -19,8 +19,8 @@ HEADER: Row = [
 ]
 
 
-def export(*, form: LogFilter, actor: User, ip: str | None) -> Iterator[Row]:
-    audit.record(form.account, actor, "requests.exported", form.description, ip)
+def export(*, form: LogFilter, actor: User) -> Iterator[Row]:
+    audit.record(form.account, actor, "requests.exported", form.description)
     return _csv_rows(form)
 
 

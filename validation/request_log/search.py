@@ -9,18 +9,14 @@ from engine import Verdict
 from runtime.database import pagination
 from runtime.database.pagination import Cursor, Page
 from validation.models import LogEntry, Probe
-from validation.models.log_entries import MAX_ROW_DELAY, LogEntryQuerySet
+from validation.models.log_entries import LogEntryQuerySet
 from validation.request_log.filters import LogFilter
 
 
 def log_page(
-    form: LogFilter,
-    before: Cursor | None = None,
-    *,
-    since: datetime | None = None,
-    page_size: int = pagination.PAGE_SIZE,
+    form: LogFilter, before: Cursor | None = None, *, page_size: int = pagination.PAGE_SIZE
 ) -> Page[LogEntry]:
-    rows, filters = find_rows(form, since or form.starts_at)
+    rows, filters = find_rows(form, form.starts_at)
     return pagination.paginate(rows.select_related("key"), filters, before, page_size=page_size)
 
 
@@ -32,13 +28,6 @@ def find_rows(form: LogFilter, since: datetime | None) -> tuple[LogEntryQuerySet
         rows = rows.of_batch(batch)
     indexed = form.indexed_conditions()
     return rows.filter(*indexed[:1]), form.unindexed_conditions() + indexed[1:]
-
-
-def newer_entries(form: LogFilter, after: datetime) -> list[LogEntry]:
-    """Return a page of the entries after this time, and just before it: some are stored late."""
-    start = after - MAX_ROW_DELAY
-    page = log_page(form, since=max(start, form.starts_at or start))
-    return mark_pending(page.entries)
 
 
 def latest_entries(account: Account, limit: int) -> list[LogEntry]:

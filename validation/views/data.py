@@ -26,7 +26,7 @@ def change_log_days(request: AccountRequest) -> HttpResponse:
     if not form.is_valid():
         return _data_page(request, days_form=form)
     days = form.cleaned_data["log_days"]
-    change_days(account=request.account, days=days, actor=request.user, ip=request.ip)
+    change_days(account=request.account, days=days, actor=request.user)
     messages.success(request, "Request retention saved.")
     return redirect(PAGE)
 
@@ -50,7 +50,7 @@ def erase_address(request: AccountRequest) -> HttpResponse:
     if not form.is_valid():
         return _data_page(request, address_form=form)
     email = form.cleaned_data["email"]
-    erase(email=email, account=request.account, actor=request.user, ip=request.ip)
+    erase(email=email, account=request.account, actor=request.user)
     messages.success(request, f"Erased {parse_and_mask(email)}.")
     return redirect(PAGE)
 

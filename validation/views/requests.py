@@ -18,7 +18,7 @@ from apikeys.errors import REFUSALS
 from runtime.csv_download import csv_response
 from runtime.database.pagination import Cursor
 from runtime.database.replica import reads_replica
-from runtime.dates import from_microseconds, to_microseconds
+from runtime.dates import from_microseconds
 from validation.feedback.services import find_feedback, find_reportable_result
 from validation.ids import is_result_id, normalize_result_id
 from validation.models import LogEntry
@@ -27,7 +27,7 @@ from validation.presenters import requests as texts
 from validation.presenters.log_page import present_chart, present_chips, range_links
 from validation.presenters.retention import format_days
 from validation.request_log import csv_export, search
-from validation.request_log.filters import LogFilter
+from validation.request_log.filters import LogFilter, LogTimesForm
 from validation.request_log.histogram import count_requests
 from validation.request_log.search_line import read_search_line
 from validation.request_log.suggestions import suggest_for_entry
@@ -40,18 +40,6 @@ PAGE = "validation:show-requests"
 @reads_replica
 def show_requests(request: AccountRequest) -> HttpResponse:
     return _requests_page(request, LogFilter(request.GET, request.account))
-
-
-@require_permission(TeamPermission.VIEW_ACCOUNT)
-@reads_replica
-def show_newer_requests(request: AccountRequest) -> HttpResponse:
-    """Show the rows that a live page adds."""
-    form = LogFilter(request.GET, request.account)
-    after = from_microseconds(request.GET.get("after", ""))
-    entries: list[LogEntry] = []
-    if form.is_valid() and after:
-        entries = search.newer_entries(form, after)
-    return render(request, "validation/fragments/log_rows.html", {"entries": entries})
 
 
 def _requests_page(
@@ -67,7 +55,6 @@ def _requests_page(
         "days": days,
         "retention": format_days(days),
         "ranges": range_links(form, days),
-        "now": to_microseconds(now),
     }
     entries: list[LogEntry] = []
     if form.is_valid():
@@ -84,6 +71,7 @@ def _requests_page(
             histogram = count_requests(form, now, current_zone())
             context["log_chart"] = present_chart(form, histogram, days)
     context["chips"] = present_chips(form, entries)
+    context["times"] = LogTimesForm(initial=form.cleaned_data)
     return render(request, "validation/show_requests.html", context)
 
 
@@ -93,14 +81,15 @@ def export_requests(request: AccountRequest) -> HttpResponseBase:
     form = LogFilter(request.POST, request.account)
     if not form.is_valid():
         return redirect(f"{reverse(PAGE)}?{form.query}")
-    rows = csv_export.export(form=form, actor=request.user, ip=request.ip)
+    rows = csv_export.export(form=form, actor=request.user)
     return csv_response(f"requests-{timezone.now():%Y-%m-%d}.csv", rows)
 
 
 @require_permission(TeamPermission.VIEW_ACCOUNT, form_page=PAGE)
 def find_request(request: AccountRequest) -> HttpResponse:
     """Redirect to the filters of a search line. The URL has an address only as a hash."""
-    form, text = LogFilter(request.POST, request.account), request.POST.get("text", "").strip()
+    params = request.POST.dict() | LogTimesForm(request.POST).utc_params
+    form, text = LogFilter(params, request.account), request.POST.get("text", "").strip()
     page, result_id = f"{reverse(PAGE)}?{form.query}", normalize_result_id(text)
     if contains_secret(text):
         messages.error(request, "That's an API key. Rotate it, and filter by its name instead.")

@@ -7,14 +7,7 @@ import pytest
 from django.db import transaction
 from django.utils import timezone
 
-from accounts.models import (
-    Account,
-    AuditEntry,
-    Delivery,
-    DeliveryAttempt,
-    Event,
-    WebhookEndpoint,
-)
+from accounts.models import Account, AuditEntry, Delivery, DeliveryAttempt, Event, WebhookEndpoint
 from accounts.models.webhooks import DeliveryState
 from accounts.roles import Role
 from accounts.webhooks.delivery import DELAYS, store_outcome
@@ -87,6 +80,7 @@ def test_delays_vary(endpoint: WebhookEndpoint) -> None:
     assert times[-1] - times[0] > timedelta(minutes=1)
 
 
+@pytest.mark.anywhere
 @pytest.mark.parametrize(
     ("status", "retry_after", "seconds"),
     [

@@ -12,7 +12,7 @@ from credits.orders.placement import place_order
 from credits.orders.quotes import Buyer, Quote, QuoteChanged, quote
 from credits.plans.offers import OrderRefused
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 
 SHOP = Buyer("The Shop Ltd")
 
@@ -67,6 +67,7 @@ def test_item_withdrawn_since_the_quote_is_refused(
     assert not account.orders.exists()
 
 
+@pytest.mark.both
 def test_form_sent_twice_returns_its_order_even_if_the_price_changed(
     shown: Quote, owner: User
 ) -> None:
@@ -85,6 +86,7 @@ def test_plan_is_not_ordered_a_second_time_on_the_same_terms(
     assert place_order(quote=again, buyer=SHOP, actor=owner) == first
 
 
+@pytest.mark.both
 @pytest.mark.parametrize(
     ("change", "rate"),
     [({"price_cents": 1_600}, "0"), ({"monthly_credits": 6_000}, "0"), ({}, "0.1")],

@@ -8,10 +8,9 @@ from accounts.models import Account, User
 from accounts.services import close_account
 from credits.models import Plan
 from credits.payments import sync_all_with_provider, sync_with_provider
-from credits.payments.stripe import Stripe
+from credits.payments.stripe.checkout import Stripe
 from credits.plans import changes
 from credits.wallet.books import find_discrepancies
-from runtime.jobs.daily import run_daily
 from runtime.models import Mail
 from tests.credits.customers import balance_and_debt
 from tests.credits.payments.stripe_helpers import (
@@ -25,9 +24,10 @@ from tests.credits.payments.stripe_helpers import (
 from tests.credits.time_travel import on, renew_plans, run_daily_jobs
 from tests.servers.stripe import FakeStripe
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 
 
+@pytest.mark.both
 def test_plan_is_a_subscription_that_renews_automatically(
     stripe: FakeStripe, account: Account, plans: PlansByCode
 ) -> None:
@@ -161,6 +161,7 @@ def test_subscription_cancelled_at_stripe_lasts_until_its_paid_month_ends(
     assert get_subscription(account).plan.code == "free"
 
 
+@pytest.mark.both
 def test_refund_of_a_renewal_is_matched_by_its_invoice(
     stripe: FakeStripe, account: Account, plans: PlansByCode
 ) -> None:
@@ -183,6 +184,7 @@ def test_refund_of_a_renewal_is_matched_by_its_invoice(
     assert not list(find_discrepancies())
 
 
+@pytest.mark.both
 def test_plan_paid_on_two_pages_is_one_subscription_and_recorded_for_staff(
     stripe: FakeStripe, account: Account, plans: PlansByCode
 ) -> None:
@@ -243,9 +245,9 @@ def test_closing_an_account_cancels_its_subscription_immediately_or_by_the_daily
     with django_capture_on_commit_callbacks(execute=is_immediate):
         close_account(account=account, actor=owner)
     if not is_immediate:
-        run_daily()
+        sync_all_with_provider()
     assert stripe.cancelled == [stripe_id]
-    run_daily()
+    sync_all_with_provider()
     assert stripe.cancelled == [stripe_id]
     # A renewal charged at that moment is fulfilled.
     assert send_event(stripe.renew(stripe_id, 1_500)) == 200

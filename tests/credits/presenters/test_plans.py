@@ -91,11 +91,7 @@ def test_upcoming_change_is_announced_on_billing_and_plans() -> None:
 @pytest.mark.parametrize(
     ("shown", "is_due", "cards"),
     [
-        (
-            subscription(FREE),
-            False,
-            ["Next top-up 1 Dec 2026", "Choose Starter", "Choose Growth"],
-        ),
+        (subscription(FREE), False, ["Next top-up 1 Dec 2026", "Choose Starter", "Choose Growth"]),
         (
             subscription(STARTER),
             False,

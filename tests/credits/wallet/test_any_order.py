@@ -8,13 +8,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 import time_machine
 from hypothesis import strategies as st
-from hypothesis.stateful import (
-    RuleBasedStateMachine,
-    initialize,
-    invariant,
-    precondition,
-    rule,
-)
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from apikeys.services import create_key
 from credits import services
