@@ -1,10 +1,13 @@
 from contextlib import suppress
 
 from allauth.account.models import EmailAddress
+from allauth.socialaccount.models import SocialAccount
 from allauth.usersessions.models import UserSession
 from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.db import transaction
+from django.db.models import F
+from django.db.models.fields.json import KT
 from django.utils import timezone
 
 from accounts import audit, emails, hooks
@@ -145,15 +148,7 @@ def export_account(*, account: Account, actor: User) -> dict[str, object]:
             "requires_second_factor": account.requires_second_factor,
         },
         "members": [
-            {
-                "email": membership.user.email,
-                "name": membership.user.name,
-                "role": membership.role,
-                "joined_at": membership.joined_at,
-                "terms_version": membership.user.terms_version,
-                "terms_agreed_at": membership.user.terms_agreed_at,
-            }
-            for membership in account.memberships.select_related("user")
+            _member_data(membership) for membership in account.memberships.select_related("user")
         ],
         "invitations": list(
             Invitation.objects.pending()
@@ -176,6 +171,23 @@ def export_account(*, account: Account, actor: User) -> dict[str, object]:
     for export_sections in hooks.on_account_exported:
         export.update(export_sections(account=account))
     return export
+
+
+def _member_data(membership: Membership) -> dict[str, object]:
+    user = membership.user
+    return {
+        "email": user.email,
+        "name": user.name,
+        "role": membership.role,
+        "joined_at": membership.joined_at,
+        "terms_version": user.terms_version,
+        "terms_agreed_at": user.terms_agreed_at,
+        "sign_in_providers": list(
+            SocialAccount.objects.filter(user=user)
+            .order_by("pk")
+            .values("provider", account=KT("extra_data__label"), connected_at=F("date_joined"))
+        ),
+    }
 
 
 def _default_account_name(user: User) -> str:

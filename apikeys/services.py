@@ -20,9 +20,7 @@ from apikeys.credit_limits import CreditUse
 from apikeys.hooks import key_credit_use
 from apikeys.models import EXPIRY_NOTICE, MAX_ACTIVE_KEYS, ApiKey, KeyChangeRefused, TooManyKeys
 
-GRACE_PERIODS = (timedelta(0), timedelta(hours=1), timedelta(hours=24), timedelta(days=7))
 _EXPIRED = "key.expired:"
-CHANGEABLE = ("name", "scopes", "allowed_networks", "requests_per_minute", "credits_per_month")
 
 
 class FormAlreadyUsed(Exception):
@@ -31,24 +29,6 @@ class FormAlreadyUsed(Exception):
     def __init__(self, key: ApiKey) -> None:
         super().__init__(f"{key} has already been created.")
         self.key = key
-
-
-class AccountIsClosed(KeyChangeRefused):
-    def __init__(self) -> None:
-        super().__init__("This account is closed. Reopen it to change its keys.")
-
-
-class KeyIsNotActive(KeyChangeRefused):
-    def __init__(self) -> None:
-        super().__init__("This key is no longer active. Create a new one instead.")
-
-
-class NoRoomForReplacement(KeyChangeRefused):
-    def __init__(self) -> None:
-        super().__init__(
-            f"Your account would have more than {MAX_ACTIVE_KEYS} active keys. "
-            "Revoke the old key now, or revoke another one first."
-        )
 
 
 @transaction.atomic
@@ -96,11 +76,9 @@ def change_key(
     scopes: list[str] | None,
     actor: User,
 ) -> None:
-    if not ApiKey.objects.active().select_for_update(no_key=True).filter(pk=key.pk).exists():
-        raise KeyIsNotActive
-    columns = [*CHANGEABLE, "limit_announced_at", "limit_warned_at"]
     # A charge may have announced the limit since the key was read.
-    key.refresh_from_db(fields=columns)
+    key.refresh_from_db(from_queryset=ApiKey.objects.select_for_update(no_key=True))
+    key.require_active()
     before = str(key)
     key.name = name
     key.allowed_networks = allowed_networks
@@ -109,7 +87,7 @@ def change_key(
     if credits_per_month != key.credits_per_month:
         key.credits_per_month = credits_per_month
         key.limit_announced_at = key.limit_warned_at = None
-    key.save(update_fields=columns)
+    key.save()
     networks = ", ".join(allowed_networks) or "anywhere"
     limit = requests_per_minute or "the account's"
     credit_limit = _describe_limit(credits_per_month)
@@ -130,12 +108,14 @@ def rotate_key(
     _lock_open_account(key.account)
     _refuse_used_form(key.account, form_token)
     key.refresh_from_db()
-    if not key.is_active:
-        raise KeyIsNotActive
+    key.require_rotatable()
     try:
         replacement, secret = key.rotate(grace=grace, created_by=actor, form_token=form_token)
     except TooManyKeys:
-        raise NoRoomForReplacement from None
+        raise KeyChangeRefused(
+            f"Your account would have more than {MAX_ACTIVE_KEYS} active keys. "
+            "Revoke the old key now, or revoke another one first."
+        ) from None
     key.refresh_from_db()
     audit.record(key.account, actor, "key.rotated", f"{key} → {replacement.display}")
     emails.queue_key_rotated(key=key, replacement=replacement, actor=actor)
@@ -232,7 +212,7 @@ def _describe_limit(credits_per_month: int | None) -> str:
 
 def _lock_open_account(account: Account) -> None:
     if not Account.objects.lock_if_open(account):
-        raise AccountIsClosed
+        raise KeyChangeRefused("This account is closed. Reopen it to change its keys.")
 
 
 def _refuse_used_form(account: Account, form_token: str | None) -> None:

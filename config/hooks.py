@@ -161,6 +161,7 @@ STAFF_PANELS: list[str] = [
     "validation.staff.mailbox_checks.mailbox_checks_panel",
     "validation.staff.feedback.feedback_panel",
     "validation.staff.mail_hosts.mail_hosts_panel",
+    "reference.admin.incidents_panel",
 ]
 # Their tabs are in this order.
 STAFF_ACCOUNT_PANELS: list[str] = [

@@ -17,7 +17,7 @@ from django.http import HttpRequest
 from accounts import audit
 from accounts.authentication.browsers import describe_browser
 from accounts.authentication.failed_attempts import record_wrong_code
-from accounts.authentication.providers.connections import connection_name
+from accounts.authentication.providers.connections import connection_name, sign_in_provider
 from accounts.authentication.second_factor.factors import (
     FACTORS,
     authenticator_name,
@@ -57,8 +57,10 @@ def record_action(
     **kwargs: object,
 ) -> None:
     target = ""
-    if signal is auth_signals.user_logged_in and request is not None:
+    if signal is auth_signals.user_logged_in and request is not None and user is not None:
         target = describe_browser(request.headers.get("User-Agent", ""))
+        if provider := sign_in_provider(request, user):
+            target += f", with {provider}"
     match kwargs:
         case {"authenticator": Authenticator() as authenticator}:
             target = authenticator_name(authenticator)

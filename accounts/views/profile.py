@@ -100,15 +100,11 @@ def open_account(request: SignedInRequest) -> HttpResponse:
     return render(request, "accounts/open_account.html", {"form": form})
 
 
-def _profile_page(
-    request: SignedInRequest,
-    profile_form: ProfileForm | None = None,
-    preferences_form: PreferencesForm | None = None,
-    account_form: AccountForm | None = None,
-) -> HttpResponse:
+def _profile_page(request: SignedInRequest, **invalid: object) -> HttpResponse:
     context = {
-        "profile_form": profile_form or ProfileForm(instance=request.user),
-        "preferences_form": preferences_form or PreferencesForm(instance=request.user),
-        "account_form": account_form or AccountForm(instance=request.account),
+        "profile_form": ProfileForm(instance=request.user),
+        "preferences_form": PreferencesForm(instance=request.user),
+        "account_form": AccountForm(instance=request.account),
+        **invalid,
     }
     return render(request, "accounts/edit_profile.html", context)

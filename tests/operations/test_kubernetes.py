@@ -122,8 +122,18 @@ def test_each_file_is_a_line_of_the_secrets_which_has_no_value() -> None:
     optional = re.findall(
         rf"#(\w+)_FILE={SECRETS_FOLDER}/(\w+)", (OVERLAY / "settings.env").read_text()
     )
-    assert len(optional) == 2
     assert all(name == key and name in SECRETS for name, key in optional)
+    example = (OVERLAY / "secrets.env.example").read_text()
+    assert [key for _, key in optional] == re.findall(r"^#(\w+)=$", example, re.M)
+
+
+def test_settings_have_a_line_for_every_variable_of_other_installations() -> None:
+    def names(path: Path) -> set[str]:
+        return set(re.findall(r"^#?([A-Z_]+?)(?:_FILE)?=", path.read_text(), re.M))
+
+    others = names(ROOT / "deploy" / "production.env.example")
+    # The image has its folder.
+    assert others - names(OVERLAY / "settings.env") == {"DATA_DIR"}
 
 
 @pytest.mark.process

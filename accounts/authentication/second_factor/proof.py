@@ -6,7 +6,7 @@ For others, see accounts/authentication/adapter.py.
 import time
 from collections.abc import Callable
 from functools import wraps
-from typing import TypedDict, cast
+from typing import Any, cast
 from urllib.parse import urlencode
 
 from allauth.account.adapter import get_adapter
@@ -24,13 +24,6 @@ from accounts.models import User
 from accounts.request import SignedInRequest
 
 View = Callable[..., HttpResponseBase]
-
-
-class SessionRecord(TypedDict):
-    method: str
-    type: str
-    id: int
-    at: float
 
 
 # Methods in allauth's records. Ours: a factor was added in this session.
@@ -100,13 +93,10 @@ def redirect_to_proof(request: HttpRequest, page: str) -> HttpResponseRedirect:
     return HttpResponseRedirect(f"{url}?{urlencode({REDIRECT_FIELD_NAME: page})}")
 
 
-def _records(request: HttpRequest, user: User, *methods: str) -> list[SessionRecord]:
-    records = [
-        record
-        for record in get_authentication_records(request, user)
-        if record["method"] in methods
-    ]
-    if not records:
+def _records(request: HttpRequest, user: User, *methods: str) -> list[dict[str, Any]]:
+    records = get_authentication_records(request, user)
+    found = [record for record in records if record["method"] in methods]
+    if not found:
         return []
     existing = set(Authenticator.objects.filter(user=user).values_list("pk", flat=True))
-    return [record for record in records if record["id"] in existing]
+    return [record for record in found if record["id"] in existing]

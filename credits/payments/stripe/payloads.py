@@ -59,16 +59,10 @@ def find_account(payload: Payload) -> Account | None:
     details = get_object(get_object(payload, "parent") or payload, "subscription_details")
     stripe_id = get_text(payload, "subscription") or get_text(details, "subscription") or "none"
     active = Subscription.objects.filter(provider_subscription=stripe_id)
-    subscription = active.select_related("account").first()
-    if subscription is not None:
-        return subscription.account
     canceled = ProviderCancellation.objects.filter(provider_subscription=stripe_id)
-    cancellation = canceled.select_related("account").first()
-    if cancellation is not None:
-        return cancellation.account
-    order = find_order(payload) or find_order(details)
-    if order is not None:
-        return order.account
+    found = active.first() or canceled.first() or find_order(payload) or find_order(details)
+    if found is not None:
+        return found.account
     # A page that saves a card names the account.
     account_id = get_text(get_object(payload, "metadata"), "account") or "none"
     return Account.objects.filter(public_id=account_id).first()

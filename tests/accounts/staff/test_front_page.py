@@ -44,9 +44,10 @@ PLANS = "Paid plans"
 DAILY_JOBS = "Daily jobs"
 EMAILS = "Emails given up"
 WEBHOOKS, LISTS, FEEDBACK = "Failing webhooks", "Stuck lists", "Feedback"
+INCIDENTS = "Open incidents"
 TITLES = [
     *(SHORT_OF_CREDITS, REFUSED, UNPAID, GRANTS, PLANS, DAILY_JOBS, EMAILS),
-    *(WEBHOOKS, LISTS, FEEDBACK),
+    *(WEBHOOKS, LISTS, FEEDBACK, INCIDENTS),
 ]
 
 
@@ -57,7 +58,9 @@ def other(stranger: User) -> Account:
 
 def refuse(account: Account, code: str, calls: int, *, hours_ago: int = 1) -> None:
     hour = timezone.now().replace(minute=0, second=0, microsecond=0) - timedelta(hours=hours_ago)
-    RefusalHour.objects.add(account_id=account.pk, key_id=None, hour=hour, code=code, calls=calls)
+    RefusalHour.objects.create(
+        account_id=account.pk, key_id=None, hour=hour, code=code, calls=calls
+    )
 
 
 def test_accounts_short_of_credits_are_listed_with_the_shortest_first(
@@ -179,6 +182,7 @@ def test_only_finance_sees_no_feedback_panel(group: str, hidden: list[str]) -> N
         ("view_mail", {EMAILS}),
         ("view_addresslist", {LISTS}),
         ("view_feedback", {FEEDBACK}),
+        ("view_incident", {INCIDENTS}),
     ],
 )
 def test_panel_is_hidden_without_its_permission(missing: str, hidden: set[str]) -> None:
@@ -217,7 +221,7 @@ def test_sums_of_30_days_are_compared_with_the_30_before(staff: User, account: A
                 UseDay.objects.create(account=account, day=day, verdict=verdict, calls=calls)
         use_credits(account, 1)
         hour = NOW - timedelta(hours=1)
-        RefusalHour.objects.add(
+        RefusalHour.objects.create(
             account_id=account.pk, key_id=None, hour=hour, code="invalid_json", calls=1_200
         )
         text = trends(signed_in(staff))

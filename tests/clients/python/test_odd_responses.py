@@ -2,6 +2,7 @@
 
 import asyncio
 import pickle
+import re
 import socket
 import threading
 import time
@@ -13,6 +14,7 @@ import pytest
 from emailvalidation import (
     Client,
     ConfigurationError,
+    ConnectionFailed,
     DeadlineExceeded,
     EmailValidationError,
     ListFailed,
@@ -178,6 +180,34 @@ def test_host_with_many_silent_addresses_keeps_the_deadline(
         check = Client(KEY, "http://localhost").sign_up_check("jane@shop.example", timeout=0.5)
         assert isinstance(check.failure, DeadlineExceeded)
         assert time.monotonic() - start < 5
+
+
+def test_lookup_of_the_host_keeps_the_deadline(monkeypatch: pytest.MonkeyPatch) -> None:
+    is_over, lookups = threading.Event(), []
+
+    def look_up(*address: object, **_options: object) -> list[object]:
+        is_over.wait(20)
+        lookups.append(address)
+        return []
+
+    monkeypatch.setattr(socket, "getaddrinfo", look_up)
+    check = Client(KEY, "http://localhost").sign_up_check("jane@shop.example", timeout=0.5)
+    assert isinstance(check.failure, DeadlineExceeded)
+    assert lookups == []
+    is_over.set()
+
+
+@pytest.mark.parametrize("error", [socket.gaierror(-2, "Unknown host"), UnicodeError("too long")])
+def test_host_that_is_not_found_is_a_failed_connection(
+    monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    def look_up(*_address: object, **_options: object) -> None:
+        raise error
+
+    monkeypatch.setattr(socket, "getaddrinfo", look_up)
+    # An operation that isn't repeated.
+    with pytest.raises(ConnectionFailed, match=re.escape(str(error))):
+        Client(KEY, "http://localhost").request("POST", "/v1/webhooks", json={})
 
 
 def test_failed_list_passes_between_processes() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from config.server.prepare import static_fingerprint
-from runtime.database.missing_migrations import OBSOLETE_DATABASE
+from runtime.database.applied_migrations import OBSOLETE_DATABASE
 from tests.servers.product import ROOT, prepare_folder
 from tests.servers.programs import run_program
 from tests.servers.release import Release

@@ -53,7 +53,9 @@ def test_pack_is_paid_at_stripe_and_granted_once_by_its_events(
     session = stripe.find_session(order.public_id)
     terms = (session["mode"], session["amount_total"], session["currency"])
     assert terms == ("payment", 500, "usd")
-    assert session["success_url"].endswith(f"/credits/orders/{order.public_id}/")
+    page = f"/credits/orders/{order.public_id}/"
+    assert session["success_url"].endswith(f"{page}?payment=finished")
+    assert session["cancel_url"].endswith(page)
     assert order.provider_url == f"{stripe.url}/pay/{session['id']}"
     signed_in(owner).get(session["success_url"])
     assert balance_and_debt(account) == (100, 0)
@@ -228,7 +230,7 @@ def test_payment_page_is_reused_while_it_is_open_and_replaced_unless_it_was_paid
     assert order.provider_url.endswith(order.provider_session)
     # Its event hasn't arrived.
     stripe.pay(stripe.find_session(order.public_id))
-    Stripe().begin(order)
+    assert not Stripe().begin(order)
     assert not stripe.open_sessions(order.public_id)
 
 

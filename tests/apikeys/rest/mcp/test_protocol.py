@@ -100,6 +100,7 @@ def test_unknown_revisions_name_those_that_are_known(caller: ApiClient) -> None:
         (b'{"jsonrpc":"2.0","id":null,"method":"ping"}', (400, -32600)),
         (b'{"jsonrpc":"2.0","id":true,"method":"ping"}', (400, -32600)),
         (b'{"jsonrpc":"2.0","id":{"a":1},"method":"ping"}', (400, -32600)),
+        (b'{"jsonrpc":"2.0","id":99999999999999999999,"method":"ping"}', (400, -32600)),
         (b'{"jsonrpc":"2.0","id":1,"method":7}', (400, -32600)),
         (b'{"jsonrpc":"2.0","id":1,"method":"ping","params":[]}', (400, -32600)),
         (b'{"jsonrpc":"2.0","id":1,"result":{}}', (400, -32600)),
@@ -123,10 +124,20 @@ def test_messages_that_are_no_requests_get_the_errors_of_json_rpc(
 
 
 def test_id_comes_back_as_it_was_sent(caller: ApiClient) -> None:
-    for message_id in ("", "ä" * 1_000, -1, 10**15):
+    for message_id in ("", "ä" * 1_000, -1, 10**15, 2**63 - 1):
         message = {"jsonrpc": "2.0", "id": message_id, "method": "ping"}
         body = json.dumps(message).encode()
         assert caller.call("POST", "/v1/mcp", body).json()["id"] == message_id
+
+
+def test_misplaced_key_is_not_repeated(caller: ApiClient, secret: str) -> None:
+    for response in (
+        send(caller, secret),
+        send(caller, "ping", {}, MCP_Protocol_Version=secret),
+        send(caller, "tools/call", {"name": secret}),
+        send(caller, "tools/call", {"name": "get_credits", "arguments": {secret: 1}}),
+    ):
+        assert secret[:20] not in response.content.decode()
 
 
 def test_only_post_is_allowed(caller: ApiClient) -> None:
