@@ -10,8 +10,9 @@ from pytest_django import Settings
 from accounts.models import Account, User
 from accounts.services import close_account
 from credits.automatic_top_ups.rules import spent_cents
-from credits.automatic_top_ups.services import SettingsRefused, switch_off
+from credits.automatic_top_ups.services import switch_off
 from credits.models import AutomaticTopUp, Order, Pack, SavedCard
+from runtime.http.refusals import Refused
 from tests.credits.automatic_top_ups.helpers import (
     CREDITS,
     PRICE,
@@ -171,7 +172,7 @@ def test_new_settings_end_a_pause(stripe: FakeStripe, shop: Account) -> None:
 
 
 def test_switching_on_needs_a_card(stripe: FakeStripe, account: Account) -> None:
-    with pytest.raises(SettingsRefused, match="Save a card first"):
+    with pytest.raises(Refused, match="Save a card first"):
         switch_on_top_up(account)
 
 
