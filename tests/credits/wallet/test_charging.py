@@ -105,10 +105,8 @@ def test_usage_is_recorded_by_key_hour_and_verdict(
     for email in (DEFINITE, DEFINITE, UNKNOWN, SANDBOX):
         caller.validate(email)
     rows = UseHour.objects.order_by("verdict")
-    assert [(row.verdict, row.calls, row.credits) for row in rows] == [
-        ("undeliverable", 2, 2),
-        ("unknown", 1, 0),
-    ]
+    counts = [(row.verdict, row.calls, row.credits) for row in rows]
+    assert counts == [("undeliverable", 2, 2), ("unknown", 1, 0)]
     for row in rows:
         assert (row.account, row.key) == (account, key)
         assert (row.hour.minute, row.hour.second) == (0, 0)
