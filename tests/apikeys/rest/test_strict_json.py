@@ -126,7 +126,7 @@ def test_parsed_document_has_what_was_sent() -> None:
         *(("note", value) for value in (5, "123456")),
         *(("count", value) for value in ("5", 5.0, True, float("inf"), 10, None)),
         *(("is_gift", value) for value in (1, "true")),
-        *(("tags", value) for value in ("ab", [])),
+        *(("tags", "ab"), ("tags", [])),
         *(("tags[1]", ["a", 1]), ("labels", {"a": 1})),
     ],
 )
