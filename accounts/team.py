@@ -24,9 +24,7 @@ class TeamError(Exception):
 
 
 @transaction.atomic
-def invite_member(
-    *, account: Account, email: str, role: Role, actor: User, ip: str | None = None
-) -> Invitation:
+def invite_member(*, account: Account, email: str, role: Role, actor: User) -> Invitation:
     """The new link replaces an earlier one, unless its email was dropped."""
     email = email.lower()
     _lock(account)
@@ -52,12 +50,12 @@ def invite_member(
     if emails.queue_invitation(invitation=invitation, token=token):
         invitation.token = digest
         invitation.save(update_fields=["token"])
-    audit.record(account, actor, INVITED, f"{email} as {role}", ip)
+    audit.record(account, actor, INVITED, f"{email} as {role}")
     return invitation
 
 
 @transaction.atomic
-def accept_invitation(*, invitation: Invitation, user: User, ip: str | None = None) -> Membership:
+def accept_invitation(*, invitation: Invitation, user: User) -> Membership:
     """Add the user, who confirmed the address to sign in."""
     _lock(invitation.account)
     pending = Invitation.objects.pending().filter(pk=invitation.pk, email=user.email).first()
@@ -68,21 +66,21 @@ def accept_invitation(*, invitation: Invitation, user: User, ip: str | None = No
     membership, _ = Membership.objects.get_or_create(
         account=invitation.account, user=user, defaults={"role": pending.role}
     )
-    audit.record(invitation.account, user, "member.joined", f"as {membership.role}", ip)
+    audit.record(invitation.account, user, "member.joined", f"as {membership.role}")
     _record_member(membership, MEMBER_JOINED)
     return membership
 
 
 @transaction.atomic
-def withdraw_invitation(*, invitation: Invitation, actor: User, ip: str | None = None) -> None:
+def withdraw_invitation(*, invitation: Invitation, actor: User) -> None:
     _lock(invitation.account)
     _require_assignable(invitation.account, actor, Role(invitation.role))
-    audit.record(invitation.account, actor, "invitation.withdrawn", invitation.email, ip)
+    audit.record(invitation.account, actor, "invitation.withdrawn", invitation.email)
     invitation.delete()
 
 
 @transaction.atomic
-def change_role(*, membership: Membership, role: Role, actor: User, ip: str | None = None) -> None:
+def change_role(*, membership: Membership, role: Role, actor: User) -> None:
     _lock(membership.account)
     membership = _reload(membership)
     before = Role(membership.role)
@@ -92,12 +90,12 @@ def change_role(*, membership: Membership, role: Role, actor: User, ip: str | No
     membership.role = role
     membership.save(update_fields=["role"])
     target = f"{membership.user.email}: {before} → {role}"
-    audit.record(membership.account, actor, "member.role_changed", target, ip)
-    _withdraw_unauthorized(membership, actor, ip)
+    audit.record(membership.account, actor, "member.role_changed", target)
+    _withdraw_unauthorized(membership, actor)
 
 
 @transaction.atomic
-def remove_member(*, membership: Membership, actor: User, ip: str | None = None) -> None:
+def remove_member(*, membership: Membership, actor: User) -> None:
     """Members may remove themselves, except the last owner."""
     _lock(membership.account)
     membership = _reload(membership)
@@ -107,10 +105,10 @@ def remove_member(*, membership: Membership, actor: User, ip: str | None = None)
     if membership.role == Role.OWNER:
         _require_other_owner(membership)
     action = "member.left" if user == actor else "member.removed"
-    audit.record(membership.account, actor, action, user.email, ip)
+    audit.record(membership.account, actor, action, user.email)
     _record_member(membership, MEMBER_REMOVED)
     membership.delete()
-    _withdraw_unauthorized(membership, actor, ip)
+    _withdraw_unauthorized(membership, actor)
     if user != actor:
         emails.queue_member_removed(account=membership.account, to=user.email)
 
@@ -120,11 +118,11 @@ def _record_member(membership: Membership, event_type: EventType) -> None:
     record_event(membership.account, event_type, data)
 
 
-def _withdraw_unauthorized(inviter: Membership, actor: User, ip: str | None) -> None:
+def _withdraw_unauthorized(inviter: Membership, actor: User) -> None:
     """Withdraw invitations whose role this member may no longer assign."""
     for invitation in inviter.account.invitations.pending().filter(invited_by=inviter.user):
         if not invitation.has_authorized_inviter():
-            audit.record(inviter.account, actor, "invitation.withdrawn", invitation.email, ip)
+            audit.record(inviter.account, actor, "invitation.withdrawn", invitation.email)
             invitation.delete()
 
 

@@ -9,7 +9,6 @@ ON_ACCOUNT_CLOSED: list[str] = [
     "credits.automatic_top_ups.services.switch_off_closed_account",
     "credits.payments.sync_with_provider_on_commit",
 ]
-ON_ACCOUNT_REOPENED: list[str] = []
 ON_ACCOUNT_ERASED: list[str] = [
     "accounts.webhooks.data.delete_events_and_endpoints",
     "apikeys.services.erase_personal_data",
@@ -162,6 +161,7 @@ STAFF_PANELS: list[str] = [
     "validation.staff.mailbox_checks.mailbox_checks_panel",
     "validation.staff.feedback.feedback_panel",
     "validation.staff.mail_hosts.mail_hosts_panel",
+    "reference.admin.incidents_panel",
 ]
 # Their tabs are in this order.
 STAFF_ACCOUNT_PANELS: list[str] = [

@@ -29,9 +29,7 @@ def accept_invitation(request: AccountRequest, token: str) -> HttpResponse:
     is_invited = request.user.is_authenticated and request.user.email == invitation.email
     if request.method == "POST" and is_invited:
         with show_refusal(request, team.TeamError):
-            membership = team.accept_invitation(
-                invitation=invitation, user=request.user, ip=request.ip
-            )
+            membership = team.accept_invitation(invitation=invitation, user=request.user)
             request.session.pop(INVITATION_SESSION_KEY, None)
             request.session[CURRENT_ACCOUNT_SESSION_KEY] = membership.account.public_id
             messages.success(request, f"You joined {membership.account.name}.")

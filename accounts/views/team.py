@@ -30,7 +30,7 @@ def invite_member(request: AccountRequest) -> HttpResponse:
             require_factor(request)
         try:
             invitation = team.invite_member(
-                account=request.account, actor=request.user, ip=request.ip, **form.cleaned_data
+                account=request.account, actor=request.user, **form.cleaned_data
             )
         except team.TeamError as error:
             form.add_error("email", str(error))
@@ -45,7 +45,7 @@ def withdraw_invitation(request: AccountRequest, invitation_id: str) -> HttpResp
     pending = request.account.invitations.pending()
     invitation = get_object_or_404(pending, public_id=invitation_id)
     with show_refusal(request, team.TeamError):
-        team.withdraw_invitation(invitation=invitation, actor=request.user, ip=request.ip)
+        team.withdraw_invitation(invitation=invitation, actor=request.user)
         messages.success(request, f"The invitation to {invitation.email} was withdrawn.")
     return redirect(PAGE)
 
@@ -61,7 +61,7 @@ def change_role(request: AccountRequest, membership_id: str) -> HttpResponse:
     if role == Role.OWNER:
         require_factor(request)
     with show_refusal(request, team.TeamError):
-        team.change_role(membership=membership, role=role, actor=request.user, ip=request.ip)
+        team.change_role(membership=membership, role=role, actor=request.user)
         name = membership.user.display_name()
         messages.success(request, f"{name} now has the role {role.label}.")
     return redirect(PAGE)
@@ -75,7 +75,7 @@ def remove_member(request: AccountRequest, membership_id: str) -> HttpResponse:
         context = {"member": membership, "is_leaving": is_leaving}
         return render(request, "accounts/remove_member.html", context)
     with show_refusal(request, team.TeamError):
-        team.remove_member(membership=membership, actor=request.user, ip=request.ip)
+        team.remove_member(membership=membership, actor=request.user)
         if is_leaving:
             messages.success(request, f"You left {request.account.name}.")
             return redirect("validation:show-overview")
@@ -88,9 +88,7 @@ def remove_member(request: AccountRequest, membership_id: str) -> HttpResponse:
 def require_second_factor(request: AccountRequest) -> HttpResponse:
     is_required = request.POST.get("required") == "yes"
     with show_refusal(request, team.TeamError):
-        change_requirement(
-            account=request.account, is_required=is_required, actor=request.user, ip=request.ip
-        )
+        change_requirement(account=request.account, is_required=is_required, actor=request.user)
         name = request.account.name
         now = f"{name} now requires a second factor for all members."
         messages.success(

@@ -10,7 +10,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 
 from accounts import forms
-from accounts.actor import Actor
+from accounts.audit import Actor
 from accounts.authentication.second_factor.proof import factor_required
 from accounts.models import Delivery, WebhookEndpoint
 from accounts.permissions import require_permission

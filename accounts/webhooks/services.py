@@ -7,7 +7,7 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
-from accounts.actor import Actor
+from accounts.audit import Actor
 from accounts.events import record_event
 from accounts.events.declared import WEBHOOK_TEST
 from accounts.models import (

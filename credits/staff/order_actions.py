@@ -2,7 +2,7 @@ from contextlib import suppress
 from decimal import Decimal
 
 from accounts import audit
-from accounts.staff.request import StaffRequest
+from accounts.models import User
 from credits.models import Order, OrderState
 from credits.money import format_credits
 from credits.orders import fulfillment, placement, refunds
@@ -23,8 +23,8 @@ class MarkPaid(StaffAction[Order]):
     def is_available(self, row: Order) -> bool:
         return row.state in (OrderState.PENDING, OrderState.CANCELLED)
 
-    def run(self, row: Order, data: FormData, request: StaffRequest) -> str:
-        if not fulfillment.fulfill_order(order=row, actor=request.user, ip=request.ip):
+    def run(self, row: Order, data: FormData, actor: User) -> str:
+        if not fulfillment.fulfill_order(order=row, actor=actor):
             raise StaffActionRefused(f"{row.number} is already paid. Nothing was granted again.")
         granted = f"Granted {format_credits(row.credits)}."
         return f"Marked {row.number} paid. {granted} {describe_balance(row.account)}"
@@ -47,22 +47,20 @@ class RefundOrder(StaffAction[Order]):
         remaining = Decimal(row.total_cents - row.refunded_cents) / 100
         return {"amount": remaining.quantize(Decimal("0.01")), "currency": row.currency}
 
-    def run(self, row: Order, data: FormData, request: StaffRequest) -> str:
+    def run(self, row: Order, data: FormData, actor: User) -> str:
         reason, cents = data["reason"], int(data["amount"] * 100)
         refunds.require_refundable(row)
         money = row.money(cents)
         # Name the staff user now: the provider's event may record the refund first.
         target = f"{row}, {money}: {reason}"
-        audit.record(row.account, request.user, "order.refund_asked", target, request.ip)
+        audit.record(row.account, actor, "order.refund_asked", target)
         if provider := get_provider(row):
             provider.refund(row, cents)
-        refunds.refund_part(
-            order=row, cents=cents, reason=reason, actor=request.user, ip=request.ip
-        )
+        refunds.refund_part(order=row, cents=cents, reason=reason, actor=actor)
         try_sync(row.account)
         return f"Refunded {row.number}: {money}. {describe_balance(row.account)}"
 
-    def preview(self, row: Order, data: FormData, request: StaffRequest) -> ActionPreview:
+    def preview(self, row: Order, data: FormData, actor: User) -> ActionPreview:
         cents = int(data["amount"] * 100)
         after = row.refunded_cents + cents
         total = row.money(row.total_cents)
@@ -93,8 +91,8 @@ class CancelOrder(StaffAction[Order]):
     def is_available(self, row: Order) -> bool:
         return row.is_pending
 
-    def run(self, row: Order, data: FormData, request: StaffRequest) -> str:
-        if not placement.cancel_order(order=row, actor=request.user, ip=request.ip):
+    def run(self, row: Order, data: FormData, actor: User) -> str:
+        if not placement.cancel_order(order=row, actor=actor):
             raise StaffActionRefused(f"{row.number} is no longer waiting for payment.")
         with suppress(PaymentUnavailable):
             if provider := get_provider(row):

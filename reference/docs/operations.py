@@ -39,10 +39,6 @@ class ResultEntry(NamedTuple):
     def language(self) -> str:
         return "json" if self.text.startswith("{") else "text"
 
-    @property
-    def options(self) -> str:
-        return f' details="{self.title}"' if self.is_hidden else ""
-
 
 class OperationEntry(NamedTuple):
     operation: reference.OperationSection
@@ -53,16 +49,10 @@ class OperationEntry(NamedTuple):
     errors: list[tuple[str, str]]
 
 
-class OperationGroup(NamedTuple):
-    page: DocsPage
-    text: str
-    operations: list[reference.OperationSection]
-
-
-def list_groups() -> Iterator[OperationGroup]:
+def list_groups() -> Iterator[tuple[DocsPage, str, list[reference.OperationSection]]]:
     for tag in settings.SPECTACULAR_SETTINGS["TAGS"]:
         page = _PAGE_BY_TAG[tag["name"]]
-        yield OperationGroup(page, tag["description"], _operations_of(page))
+        yield page, tag["description"], _operations_of(page)
 
 
 def describe_operations(page: DocsPage) -> list[OperationEntry]:

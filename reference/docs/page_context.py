@@ -12,7 +12,7 @@ from django.utils.text import get_text_list
 from accounts.events.types import offered_types
 from apikeys import crypto
 from apikeys.errors import REFUSALS, ApiRefusal
-from apikeys.forms import GRACE_LABELS, LIFETIMES
+from apikeys.forms import GRACE_HOURS, LIFETIMES
 from apikeys.rest import reference
 from apikeys.rest.paths import max_body_bytes
 from credits.models import Pack, Plan
@@ -88,7 +88,9 @@ def _facts() -> dict[str, object]:
         "extra_columns": list_codes(EXTRA_COLUMNS),
         "tax_note": describe_tax(settings.TAX_RATE),
         "request_head": "GET /v1/me HTTP/1.1\nAuthorization: Bearer svc_live_…",
-        "graces": get_text_list([label.removeprefix("For ") for label in GRACE_LABELS[1:]]),
+        "graces": get_text_list(
+            [text.removeprefix("For ") for hours, text in GRACE_HOURS.items() if hours]
+        ),
         "lifetimes": get_text_list([label.lower() for label in LIFETIMES.values()]),
         "access_refusals": [item for item in REFUSALS.items() if item[1].status in {401, 403}],
         "validate_operation": find_operation("validate"),

@@ -4,12 +4,14 @@ from datetime import UTC, date, datetime
 
 import pytest
 from django.conf import settings
+from django.core.exceptions import ValidationError
 from django.template import engines
 from django.test import Client
 
 from accounts.date_display import (
     DateDisplay,
     DateFormat,
+    LocalDateTimeField,
     current_zone,
     date_format,
     exact_time,
@@ -118,6 +120,16 @@ def test_label_of_each_format_is_an_example_of_it(choice: DateFormat) -> None:
 def test_exact_time_has_the_offset_of_its_zone(zone: str, shown: str) -> None:
     with use_date_display(DateDisplay(find_zone(zone))):
         assert exact_time(EVENING) == shown
+
+
+def test_entered_time_is_in_the_zone() -> None:
+    field, entered = LocalDateTimeField(), "2026-11-24T00:00"
+    with use_date_display(DateDisplay(find_zone("Asia/Kolkata"))):
+        moment = field.clean(entered)
+        assert moment == datetime(2026, 11, 23, 18, 30, tzinfo=UTC)
+        assert field.prepare_value(moment) == entered
+        with pytest.raises(ValidationError):
+            field.clean("0001-01-01T00:00")
 
 
 def test_display_ends_with_its_request() -> None:

@@ -33,7 +33,7 @@ def current_terms(settings: Settings) -> None:
 
 @pytest.fixture
 def agreed(owner: User, account: Account) -> User:
-    agree_to_terms(user=owner, account=account, ip="192.0.2.1")
+    agree_to_terms(user=owner, account=account)
     return owner
 
 

@@ -9,11 +9,12 @@ import time_machine
 from django.core.cache import cache
 from django.utils import timezone
 
+from accounts.events.notifications import change_notifications, wanted_types
 from accounts.models import Account, Event, User
-from accounts.notifications import change_notifications, wanted_types
 from accounts.roles import Role
 from accounts.services import close_account
 from apikeys.models import ApiKey, RefusalHour
+from apikeys.models.refusals import RefusalGroup
 from apikeys.services import create_key
 from credits import usage_alerts
 from credits.wallet.totals import roll_up_days
@@ -99,7 +100,7 @@ def test_spend_of_lists_is_ignored(account: Account) -> None:
 
 def refuse(key: ApiKey, calls: int, at: datetime, code: str = "invalid_field") -> None:
     hour = at.replace(minute=0)
-    RefusalHour.objects.add(calls, account_id=key.account_id, key_id=key.pk, hour=hour, code=code)
+    RefusalHour.objects.add_all({RefusalGroup(key.account_id, key.pk, hour, code): calls})
 
 
 def call(

@@ -169,7 +169,7 @@ def test_address_is_erased_from_the_responses_of_an_account_that_stores_nothing(
     validate(caller)
     validate_batch(caller, DEFINITE)
     other = validate(caller, "another", "order-2")
-    erase_address(email=DEFINITE.upper(), account=account, actor=owner, ip=None)
+    erase_address(email=DEFINITE.upper(), account=account, actor=owner)
     assert StoredResult.objects.get().result_id == other.json()["id"]
     assert not is_replay(validate(caller))
     assert validate(caller, "another", "order-2").content == other.content

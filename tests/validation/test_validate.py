@@ -74,6 +74,8 @@ def test_invalid_syntax_is_a_result_and_not_an_error(caller: ApiClient, email: s
         # Only the first of several errors is reported.
         (b'{"x": 1}', "missing_field", "email"),
         (b'{"x": 1, "email": 1}', "invalid_field", "email"),
+        (b'{"x": 1, "check": 1}', "missing_field", "email"),
+        (b'{"x": 1, "email": "a@b.co", "check": 1}', "invalid_field", "check"),
     ],
 )
 def test_wrong_body_is_refused_with_its_first_error(

@@ -6,7 +6,8 @@ from django.core.exceptions import ValidationError
 from django.template.defaultfilters import pluralize
 
 from validation.account_domains.entries import MAX_PROBLEMS, parse_entries
-from validation.account_domains.services import MAX_ENTRIES, DomainLists, describe_change
+from validation.account_domains.services import MAX_ENTRIES, describe_change
+from validation.models import AccountDomains
 
 _LINE_BREAK = re.compile(r"\r\n|\r|\n")
 _TOO_MANY = f"Both lists together can have {MAX_ENTRIES:,} domains. Remove some."
@@ -40,16 +41,12 @@ class DomainsForm(forms.Form):
     etag = forms.CharField(widget=forms.HiddenInput, error_messages=_INCOMPLETE)
 
     @classmethod
-    def of(cls, lists: DomainLists, *, is_editable: bool) -> "DomainsForm":
-        initial = {"allowed": "\n".join(lists.allowed), "denied": "\n".join(lists.denied)}
-        form = cls(initial={**initial, "etag": lists.etag})
+    def of(cls, domains: AccountDomains, *, is_editable: bool) -> "DomainsForm":
+        initial = {name: "\n".join(entries) for name, entries in domains.document().items()}
+        form = cls(initial={**initial, "etag": domains.etag})
         for field in form.visible_fields():
             field.field.widget.attrs["readonly"] = not is_editable
         return form
-
-    @property
-    def lists(self) -> DomainLists:
-        return DomainLists(self.cleaned_data["allowed"], self.cleaned_data["denied"])
 
     def fields_with_counts(self) -> list[tuple[forms.BoundField, str]]:
         return [
@@ -80,20 +77,23 @@ class DomainsForm(forms.Form):
             raise ValidationError(_TOO_MANY)
         numbers = list(lines)
         domains, problems = parse_entries(lines.values())
-        errors = [f"Line {numbers[problem.index]}: {problem}" for problem in problems]
+        errors = [f"Line {numbers[index]}: {problem}" for index, problem in problems.items()]
         if len(errors) == MAX_PROBLEMS:
             errors.append(f"Only the first {MAX_PROBLEMS} problems are shown.")
         if errors:
             raise ValidationError(errors)
         return domains
 
-    def refuse_outdated(self, present: DomainLists) -> None:
+    def refuse_outdated(self, present: AccountDomains) -> None:
         """Say what saving again would change, and let the next submission do it."""
+        new = AccountDomains(
+            allowed=self.cleaned_data["allowed"], denied=self.cleaned_data["denied"]
+        )
         self.add_error(
             None,
             "Someone changed the domains after you opened this page. Open Domains again to see "
             "them, or save again to replace them with the lists below. The result would be: "
-            f"{describe_change(present, self.lists)}.",
+            f"{describe_change(present, new)}.",
         )
         self.data = {**self.data.dict(), "etag": present.etag}  # type: ignore[attr-defined]
 

@@ -29,9 +29,7 @@ OWN_FACTOR_FIRST = "Set up your own second factor first."
 
 
 @transaction.atomic
-def change_requirement(
-    *, account: Account, is_required: bool, actor: User, ip: str | None = None
-) -> None:
+def change_requirement(*, account: Account, is_required: bool, actor: User) -> None:
     if not Account.objects.lock_if_open(account):
         raise TeamError("This account is closed.")
     own = account.memberships.filter(user=actor).first()
@@ -43,7 +41,7 @@ def change_requirement(
     unchanged = Account.objects.filter(pk=account.pk, second_factor_required_at__isnull=is_required)
     if not unchanged.update(second_factor_required_at=required_at):
         return
-    audit.record(account, actor, ACTIONS[is_required], "", ip)
+    audit.record(account, actor, ACTIONS[is_required])
     if is_required:
         _notify_members(account, actor)
 

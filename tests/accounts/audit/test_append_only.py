@@ -10,6 +10,7 @@ from accounts.audit import record
 from accounts.models import Account, AuditEntry, User
 from tests.accounts.staff.staff_pages import client_in_group
 from tests.conftest import make_user, signed_in
+from tests.support.request_address import request_from
 
 pytestmark = pytest.mark.django_db
 
@@ -23,7 +24,8 @@ def run(statement: str) -> None:
 
 @pytest.fixture
 def entry(account: Account, owner: User) -> AuditEntry:
-    return record(account, owner, "key.revoked", "Server", "192.0.2.1")
+    with request_from("192.0.2.1"):
+        return record(account, owner, "key.revoked", "Server")
 
 
 def test_entries_cannot_be_changed(entry: AuditEntry) -> None:

@@ -18,6 +18,7 @@ from accounts.roles import Role
 from accounts.services import suspend_account
 from runtime.database import pagination
 from tests.conftest import make_member
+from tests.support.request_address import request_from
 
 pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 
@@ -77,7 +78,8 @@ def test_entry_shows_time_actor_action_target_and_address(
 def test_staff_are_shown_as_our_support_without_an_address(
     browser: Client, account: Account, owner: User, staff: User
 ) -> None:
-    suspend_account(account=account, actor=staff, ip="198.51.100.1")
+    with request_from("198.51.100.1"):
+        suspend_account(account=account, actor=staff)
     staff.delete()
     entry = account.audit_entries.get(action="account.suspended")
     assert (entry.actor_name, entry.ip) == ("staff@service.example", "198.51.100.1")

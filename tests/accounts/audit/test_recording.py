@@ -7,10 +7,12 @@ from django.core.cache import cache
 from django.test import Client
 from django.utils import timezone
 
+from accounts import audit
 from accounts.models import Account, AuditEntry, Membership, User
 from accounts.roles import Role
 from tests.conftest import PASSWORD, signed_in_by_form
 from tests.support.received_email import code_in_email
+from tests.support.request_address import request_from
 
 pytestmark = pytest.mark.django_db
 
@@ -26,6 +28,16 @@ def test_sign_in_is_recorded_in_every_account_of_the_user(account: Account, stra
         entry = membership.account.audit_entries.get(action="user.signed_in")
         assert (entry.actor, entry.actor_name, entry.ip) == (stranger, stranger.email, "127.0.0.1")
         assert entry.target == "Firefox on Linux"
+
+
+def test_entry_has_the_address_of_the_request_unless_the_service_acts_in_it(
+    account: Account, owner: User
+) -> None:
+    with request_from("203.0.113.9"):
+        by_member = audit.record(account, owner, "account.renamed")
+        by_service = audit.record(account, None, "order.paid")
+    later = audit.record(account, owner, "account.renamed")
+    assert [entry.ip for entry in (by_member, by_service, later)] == ["203.0.113.9", None, None]
 
 
 def test_failing_entry_rolls_back_the_action(

@@ -11,7 +11,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from accounts.authentication.second_factor.required_factor import NOTHING_SAVED
+from accounts.authentication.second_factor.middleware import NOTHING_SAVED
 from accounts.models import Account, Membership, User
 from accounts.roles import Role
 from lists.models import AddressList

@@ -41,7 +41,7 @@ def busy(account: Account, key: ApiKey, order: Order) -> Account:
         ]
     )
     hour = timezone.now().replace(minute=0, second=0, microsecond=0)
-    RefusalHour.objects.add(
+    RefusalHour.objects.create(
         account_id=account.pk, key_id=key.pk, hour=hour, code="rate_limit_exceeded", calls=1234
     )
     fields: dict[str, Any] = {"status": 200, "path": "/v1/validate", "cost": 1, "duration_ms": 14}

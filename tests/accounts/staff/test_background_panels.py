@@ -51,7 +51,7 @@ def test_daily_jobs_are_overdue_two_hours_into_the_next_day(
 
 
 def test_panel_distinguishes_running_from_failed_jobs(staff_client: Client) -> None:
-    Lease.objects.acquire("daily", "worker", seconds=60)
+    Lease.objects.acquire("daily", "worker", day=timezone.now().date(), seconds=60)
     assert "Status Running" in panel_text(front_page(staff_client), DAILY_JOBS)
     Lease.objects.back_off("daily", "worker", seconds=60)
     assert "Status Failed, will be retried soon" in panel_text(front_page(staff_client), DAILY_JOBS)

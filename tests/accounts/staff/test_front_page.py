@@ -44,9 +44,10 @@ PLANS = "Paid plans"
 DAILY_JOBS = "Daily jobs"
 EMAILS = "Emails given up"
 WEBHOOKS, LISTS, FEEDBACK = "Failing webhooks", "Stuck lists", "Feedback"
+INCIDENTS = "Open incidents"
 TITLES = [
     *(SHORT_OF_CREDITS, REFUSED, UNPAID, GRANTS, PLANS, DAILY_JOBS, EMAILS),
-    *(WEBHOOKS, LISTS, FEEDBACK),
+    *(WEBHOOKS, LISTS, FEEDBACK, INCIDENTS),
 ]
 
 
@@ -57,7 +58,9 @@ def other(stranger: User) -> Account:
 
 def refuse(account: Account, code: str, calls: int, *, hours_ago: int = 1) -> None:
     hour = timezone.now().replace(minute=0, second=0, microsecond=0) - timedelta(hours=hours_ago)
-    RefusalHour.objects.add(account_id=account.pk, key_id=None, hour=hour, code=code, calls=calls)
+    RefusalHour.objects.create(
+        account_id=account.pk, key_id=None, hour=hour, code=code, calls=calls
+    )
 
 
 def test_accounts_short_of_credits_are_listed_with_the_shortest_first(
@@ -110,7 +113,7 @@ def test_idle_and_closed_accounts_with_an_empty_balance_are_not_listed(
     with travel_to(timezone.now() - timedelta(days=9)):
         use_credits(account, 100)
     use_credits(other, 100)
-    close_account(account=other, actor=stranger, ip=None)
+    close_account(account=other, actor=stranger)
     text = panel_text(front_page(staff_client), SHORT_OF_CREDITS)
     assert "The Shop" not in text
     assert "Elsewhere" not in text
@@ -180,6 +183,7 @@ def test_panel_or_trend_is_hidden_without_its_permission() -> None:
         "view_mail": {EMAILS},
         "view_addresslist": {LISTS},
         "view_feedback": {FEEDBACK},
+        "view_incident": {INCIDENTS},
     }.items():
         with without_permission("Support", missing):
             page = front_page(client)
@@ -220,7 +224,7 @@ def test_sums_of_30_days_are_compared_with_the_30_before(staff: User, account: A
                 UseDay.objects.create(account=account, day=day, verdict=verdict, calls=calls)
         use_credits(account, 1)
         hour = NOW - timedelta(hours=1)
-        RefusalHour.objects.add(
+        RefusalHour.objects.create(
             account_id=account.pk, key_id=None, hour=hour, code="invalid_json", calls=1_200
         )
         text = trends(front_page(signed_in(staff)))

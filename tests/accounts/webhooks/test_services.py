@@ -9,7 +9,7 @@ import time_machine
 from django.db import connection, transaction
 from django.utils import timezone
 
-from accounts.actor import Actor
+from accounts.audit import Actor
 from accounts.models import (
     Account,
     AuditEntry,
@@ -35,7 +35,7 @@ URL = "https://hooks.shop.com/a-secret-path"
 
 @pytest.fixture
 def actor(account: Account, owner: User) -> Actor:
-    return Actor(account, user=owner, ip="198.51.100.7")
+    return Actor(account, user=owner)
 
 
 def create(actor: Actor, **options: str) -> tuple[WebhookEndpoint, str]:

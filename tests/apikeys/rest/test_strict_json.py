@@ -1,6 +1,7 @@
 import time
 from typing import Any
 
+import orjson
 import pytest
 from django.test import RequestFactory
 from rest_framework.request import Request
@@ -74,6 +75,12 @@ def test_valid_json_is_parsed(body: bytes, document: Any) -> None:
 
 def test_number_of_five_thousand_digits_is_parsed() -> None:
     assert parse_json(b'{"email": ' + b"9" * 5000 + b"}") == {"email": float("inf")}
+
+
+@pytest.mark.parametrize("number", [10**18, 10**19, 2**64, -(10**18), -(2**63), -(2**64)])
+def test_every_number_can_be_rendered_again(number: int) -> None:
+    parsed = parse_json(b"%d" % number)
+    assert orjson.loads(orjson.dumps(parsed)) == parsed == float(number)
 
 
 @pytest.mark.parametrize("piece", [b"[", b'{"a":', b'"\\', b'"', b"{}", b"\\u", b'["'])

@@ -282,7 +282,8 @@ def test_other_accounts_webhooks_do_not_exist(caller: ApiClient, stranger: User)
             response = call(caller, method, webhook + action, bodies.get(action[1:], {}))
             assert (response.status_code, error_code(response)) == (404, "not_found")
     # With the own webhook's id, too.
-    assert call(caller, "POST", f"{own}/deliveries/{delivery}/replay").status_code == 404
+    for method in ("POST", "GET"):
+        assert call(caller, method, f"{own}/deliveries/{delivery}/replay").status_code == 404
     cursor = call(caller, "GET", f"{own}/deliveries?starting_after={delivery}")
     assert refusal(cursor)[:3] == (400, "invalid_field", "starting_after")
     assert [one["id"] for one in call(caller, "GET").json()["data"]] == [own[1:]]

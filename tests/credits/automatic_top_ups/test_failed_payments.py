@@ -13,7 +13,7 @@ from credits.models import AutomaticTopUp, Order, Pack, SavedCard
 from credits.orders import placement
 from credits.orders.quotes import quote
 from credits.payments import PaymentUnavailable
-from credits.payments.stripe import Stripe
+from credits.payments.stripe.checkout import Stripe
 from credits.wallet.books import find_discrepancies
 from runtime.models import Mail
 from tests.credits.automatic_top_ups.helpers import (

@@ -56,7 +56,38 @@ def test_unpaid_order_leads_to_its_payment_page_and_a_paid_one_to_its_own(
     path = f"/credits/orders/{order.public_id}/"
     assert browser.post(f"{path}pay/").headers["Location"] == order.provider_url
     account.orders.update(state="paid", paid_at=order.placed_at)
-    assert browser.post(f"{path}pay/").headers["Location"] == path
+    page = browser.post(f"{path}pay/", follow=True)
+    assert page.redirect_chain == [(path, 302)]
+    assert "is already paid." in page.content.decode()
+
+
+def test_order_whose_event_has_not_arrived_does_not_lead_to_the_finished_page(
+    stripe: FakeStripe, account: Account, owner: User, pack: Pack
+) -> None:
+    order = place_order(account, pack)
+    pay(stripe, order)
+    path, client = f"/credits/orders/{order.public_id}/", signed_in(owner)
+    page = client.post(f"{path}pay/", follow=True)
+    assert page.redirect_chain == [(f"{path}?payment=finished", 302)]
+    assert "Stripe is confirming your payment." in page.content.decode()
+
+
+def test_page_after_the_payment_polls_until_its_event_arrives(
+    stripe: FakeStripe, account: Account, owner: User, pack: Pack
+) -> None:
+    order = place_order(account, pack)
+    event = pay(stripe, order)
+    client, page = signed_in(owner), stripe.find_session(order.public_id)["success_url"]
+    shown = client.get(page).content.decode()
+    poll = f"/credits/orders/{order.public_id}/?poll"
+    assert f'data-poll="{poll}"' in shown
+    assert "by card" not in shown
+    assert client.get(poll).status_code == HTTPStatus.NO_CONTENT
+    assert send_event(event) == 200
+    assert "data-reload" in client.get(poll).content.decode()
+    shown = client.get(page).content.decode()
+    assert "data-poll" not in shown
+    assert "1,000 credits were added to your balance." in shown
 
 
 def test_provider_that_is_down_leaves_the_order_to_be_paid_later(

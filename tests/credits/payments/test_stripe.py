@@ -10,9 +10,10 @@ from django.test import Client
 from accounts.models import Account, User
 from credits.models import Order, Pack
 from credits.orders import fulfillment, placement, refunds
-from credits.payments import PaymentUnavailable, stripe_events
-from credits.payments.stripe import Stripe
-from credits.payments.stripe_payloads import find_order_for_charge
+from credits.payments import PaymentUnavailable
+from credits.payments.stripe import events
+from credits.payments.stripe.checkout import Stripe
+from credits.payments.stripe.payloads import find_order_for_charge
 from credits.wallet.books import find_discrepancies
 from runtime.models import Mail
 from tests.conftest import signed_in
@@ -53,7 +54,9 @@ def test_pack_is_paid_at_stripe_and_granted_once_by_its_events(
     session = stripe.find_session(order.public_id)
     terms = (session["mode"], session["amount_total"], session["currency"])
     assert terms == ("payment", 500, "usd")
-    assert session["success_url"].endswith(f"/credits/orders/{order.public_id}/")
+    page = f"/credits/orders/{order.public_id}/"
+    assert session["success_url"].endswith(f"{page}?payment=finished")
+    assert session["cancel_url"].endswith(page)
     assert order.provider_url == f"{stripe.url}/pay/{session['id']}"
     signed_in(owner).get(session["success_url"])
     assert balance_and_debt(account) == (100, 0)
@@ -196,7 +199,7 @@ def test_payment_page_is_reused_while_it_is_open_and_replaced_unless_it_was_paid
     assert order.provider_url.endswith(order.provider_session)
     # Its event hasn't arrived.
     stripe.pay(stripe.find_session(order.public_id))
-    Stripe().begin(order)
+    assert not Stripe().begin(order)
     assert not stripe.open_sessions(order.public_id)
 
 
@@ -249,7 +252,7 @@ def test_lost_dispute_adds_to_a_refund_recorded_at_the_same_time(
         refunds.refund_order(order=order, cents=200, reported_by_provider=True)
         return found
 
-    monkeypatch.setattr(stripe_events, "find_order_for_charge", find_before_a_refund)
+    monkeypatch.setattr(events, "find_order_for_charge", find_before_a_refund)
     dispute = {"payment_intent": order.provider_payment, "amount": 300, "status": "lost"}
     assert send_event(stripe.event("charge.dispute.closed", dispute)) == 200
     assert balance_and_debt(account) == (100, 0)

@@ -8,7 +8,7 @@ from accounts.models import Account, User
 from accounts.services import close_account
 from credits.models import Plan
 from credits.payments import sync_all_with_provider, sync_with_provider
-from credits.payments.stripe import Stripe
+from credits.payments.stripe.checkout import Stripe
 from credits.plans import changes
 from credits.wallet.books import find_discrepancies
 from runtime.models import Mail

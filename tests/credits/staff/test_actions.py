@@ -137,7 +137,7 @@ def test_plan_edited_in_the_admin_updates_its_accounts_immediately(
     account.refresh_from_db()
     assert account.request_limit == 90
     entry = AuditEntry.objects.get(action="plan.changed_by_staff")
-    assert entry.target == "Free: monthly_credits: 100 → 200, requests_per_minute: 60 → 90"
+    assert entry.target == "Free: Credits per month: 100 → 200, Requests per minute: 60 → 90"
 
 
 def test_invalid_plan_shows_an_error_and_is_not_saved(staff_client: Client) -> None:
@@ -180,7 +180,7 @@ def test_price_of_a_pack_is_shown_and_entered_as_money(staff_client: Client) -> 
     pack.refresh_from_db()
     assert pack.price_cents == 550
     entry = AuditEntry.objects.get(action="pack.changed_by_staff")
-    assert "price: $5.00 → $5.50" in entry.target
+    assert "Price (USD, net): 5.00 → 5.50" in entry.target
 
 
 def test_unchanged_price_is_not_recorded_as_a_change(staff_client: Client) -> None:
@@ -190,7 +190,7 @@ def test_unchanged_price_is_not_recorded_as_a_change(staff_client: Client) -> No
     form |= {"list_addresses": str(plan.list_addresses)}
     assert staff_client.post(f"/admin/credits/plan/{plan.pk}/change/", form).status_code == 302
     entry = AuditEntry.objects.get(action="plan.changed_by_staff")
-    assert entry.target == "Growth: requests_per_minute: 1200 → 1300"
+    assert entry.target == "Growth: Requests per minute: 1200 → 1300"
 
 
 def test_price_of_the_free_plan_is_read_only(staff_client: Client) -> None:

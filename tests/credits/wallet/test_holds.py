@@ -17,7 +17,12 @@ from credits.orders import refunds
 from credits.orders.daily_jobs import renew_subscriptions
 from credits.services import deduct, grant
 from credits.wallet.books import find_discrepancies
-from credits.wallet.charges import Charge, InsufficientCredits, charge_account
+from credits.wallet.charges import (
+    Charge,
+    InsufficientCredits,
+    charge_account,
+    insufficient_credits,
+)
 from credits.wallet.holds import HoldEnded, charge_hold, hold_credits, release_hold, shrink_hold
 from credits.wallet.statement import monthly_statement
 from runtime.mail.outbox import Mail
@@ -160,6 +165,12 @@ def test_repeated_holds_send_one_email_until_credits_come_in(account: Account, a
     for number in range(4):
         release_hold(hold=hold(account, amount + 1, f"again {number}"))
     assert len(titles()) == 2
+
+
+def test_refusal_separates_thousands() -> None:
+    error = insufficient_credits(Wallet(balance=12_345, held=6_789), required=20_000)
+    numbers = "costs 20,000 credits and your balance is 12,345, and 6,789 more are held"
+    assert numbers in error.message
 
 
 def test_charge_sends_the_low_balance_email_after_a_released_hold_did(account: Account) -> None:

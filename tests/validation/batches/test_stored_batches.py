@@ -42,7 +42,7 @@ def are_stored(caller: ApiClient, results: list[dict[str, Any]]) -> list[bool]:
 
 
 def erase(account: Account | None, email: str, actor: User) -> None:
-    erase_address(email=email, account=account, actor=actor, ip=None)
+    erase_address(email=email, account=account, actor=actor)
 
 
 def store_like_previous_release(batch: list[dict[str, Any]], account: Account) -> None:

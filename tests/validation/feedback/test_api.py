@@ -80,7 +80,7 @@ def test_repeated_feedback_replaces_the_earlier_one(
 ) -> None:
     first = send(caller, result_id, expected="deliverable", comment="Once").json()
     feedback = Feedback.objects.get()
-    services.answer_feedback(feedback=feedback, answer="No", actor=staff, ip=None)
+    services.answer_feedback(feedback=feedback, answer="No", actor=staff)
     again = send(caller, result_id, expected="disposable").json()
     assert again == first
     feedback = Feedback.objects.get()

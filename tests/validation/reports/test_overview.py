@@ -198,7 +198,7 @@ def test_chart_of_30_days_has_a_table_and_leads_to_requests(
     now = timezone.now()
     add_usage(account, now, 3)
     page = page_text(browser)
-    link = f'href="/validation/requests/?day={now:%Y-%m-%d}"'
+    link = f'href="/validation/requests/?since={now:%Y-%m-%d}T00%3A00&'
     # The bar and the row of the table.
     assert page.count(link) == 2
     assert f"<title>{now:%a %d %b}: 3 validations 3 deliverable</title>" in page
@@ -219,7 +219,7 @@ def test_refusals_are_listed_by_code(browser: Client, account: Account) -> None:
     add_usage(account, timezone.now())
     for days, code, calls in ((1, "rate_limit_exceeded", 7), (20, "insufficient_credits", 9)):
         hour = timezone.now() - timedelta(days=days)
-        add = RefusalHour.objects.add
+        add = RefusalHour.objects.create
         add(account_id=account.pk, key_id=None, hour=hour, code=code, calls=calls)
     page = page_text(browser)
     assert "429" in page

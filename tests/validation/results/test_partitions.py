@@ -124,7 +124,7 @@ def test_results_of_several_days_are_erased(
     for age in (1, 0):
         validate_ago(caller, timedelta(days=age))
     send(caller, BATCH)
-    erase_address(email=ADDRESS, account=account, actor=owner, ip=None)
+    erase_address(email=ADDRESS, account=account, actor=owner)
     batch = StoredResult.objects.get()
     assert batch.result_id.startswith("bat_")
     delete_requests(account=account)

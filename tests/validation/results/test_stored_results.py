@@ -158,7 +158,7 @@ def test_erasing_an_address_erases_its_results(
     caller: ApiClient, account: Account, owner: User
 ) -> None:
     erased, other = caller.validate(NO_ADDRESS).json(), caller.validate("another").json()
-    erase_address(email=NO_ADDRESS.upper(), account=account, actor=owner, ip=None)
+    erase_address(email=NO_ADDRESS.upper(), account=account, actor=owner)
     assert not is_stored(caller, erased["id"])
     assert StoredResult.objects.get().result_id == other["id"]
 

@@ -11,6 +11,7 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from accounts.models import Account, AuditEntry, User
+from accounts.roles import Role
 from runtime.mail.outbox import send_due
 from tests.accounts.authentication.providers.helpers import (
     CONNECTIONS,
@@ -20,7 +21,7 @@ from tests.accounts.authentication.providers.helpers import (
     connected_user,
     is_signed_in,
 )
-from tests.conftest import make_user, signed_in, signed_in_by_form
+from tests.conftest import make_member, make_user, signed_in, signed_in_by_form
 from tests.servers.identity_provider import IdentityProvider, Person
 from tests.support.received_email import path_in_email
 
@@ -182,6 +183,17 @@ def test_staff_see_a_users_providers(owner: User, staff: User) -> None:
     page = signed_in(staff).get(f"/admin/accounts/user/{owner.pk}/change/").content.decode()
     assert "Sign-in providers" in page
     assert "Google account jane@shop.example" in page
+
+
+def test_export_lists_the_providers_of_each_member(owner: User, account: Account) -> None:
+    make_member(account, Role.VIEWER)
+    connection = connect(owner, JANE)
+    export = signed_in(owner).post("/accounts/account/export/").json()
+    providers = [member["sign_in_providers"] for member in export["members"]]
+    (provider,), nothing = providers
+    assert (provider["provider"], provider["account"]) == ("google", "jane@shop.example")
+    assert provider["connected_at"].startswith(f"{connection.date_joined:%Y-%m-%dT%H:%M:%S}")
+    assert nothing == []
 
 
 def _signs_in(password: str) -> bool:

@@ -26,7 +26,7 @@ from tests.conftest import PASSWORD, make_user
 from tests.credits.customers import balance
 from tests.servers.identity_provider import IdentityProvider, Person
 from tests.site.test_no_secret_in_the_database import all_stored_values
-from tests.support.second_factors import add_authenticator_app
+from tests.support.second_factors import add_authenticator_app, current_code
 
 pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 
@@ -72,7 +72,29 @@ def test_audit_log_names_sign_up_and_sign_in(provider: IdentityProvider) -> None
     sign_up(client, provider, JANE)
     entries = dict(AuditEntry.objects.values_list("action", "target"))
     assert entries["user.provider_connected"] == "Google account jane@shop.example"
-    assert entries["user.signed_in"] == "Firefox on Linux"
+    assert entries["user.signed_in"] == "Firefox on Linux, with Google"
+
+
+@pytest.mark.parametrize(("at", "name"), [("google", "Google"), ("github", "GitHub")])
+def test_audit_log_names_the_provider_of_a_sign_in_with_a_second_factor(
+    provider: IdentityProvider, at: str, name: str
+) -> None:
+    add_authenticator_app(connected_user(JANE, at))
+    client = browser()
+    come_back(client, provider, JANE, at)
+    client.post("/accounts/2fa/authenticate/", {"code": current_code()})
+    entry = AuditEntry.objects.get(action="user.signed_in")
+    assert entry.target == f"Firefox on Linux, with {name}"
+
+
+def test_audit_log_names_the_provider_that_a_user_turned_to(provider: IdentityProvider) -> None:
+    user = connected_user(JANE, password=PASSWORD)
+    add_authenticator_app(user)
+    client = browser()
+    client.post("/accounts/login/", {"login": user.email, "password": PASSWORD})
+    come_back(client, provider, JANE)
+    client.post("/accounts/2fa/authenticate/", {"code": current_code()})
+    assert AuditEntry.objects.get(action="user.signed_in").target == "Firefox on Linux, with Google"
 
 
 def test_connected_user_is_signed_in_and_led_to_the_wanted_page(provider: IdentityProvider) -> None:

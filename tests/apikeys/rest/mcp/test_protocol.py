@@ -84,11 +84,12 @@ def test_unknown_revisions_name_those_that_are_known(caller: ApiClient) -> None:
 
 def test_messages_that_are_no_requests_get_the_errors_of_json_rpc(caller: ApiClient) -> None:
     call, ping = b'{"jsonrpc":"2.0","id":1,"method":"tools/call"', b'"method":"ping"'
+    ids = (b"null", b"true", b"[]", b"99999999999999999999")
     for error, bodies in {
         (400, -32700): (b"", b"{", b"[" * 200_000),
         (400, -32600): (
             *(b"[]", b'[{"jsonrpc":"2.0","id":1,%b}]' % ping, b'{"id":1,%b}' % ping),
-            *(b'{"jsonrpc":"2.0","id":%b,%b}' % (one, ping) for one in (b"null", b"true", b"[]")),
+            *(b'{"jsonrpc":"2.0","id":%b,%b}' % (one, ping) for one in ids),
             *(b'{"jsonrpc":"2.0","id":1,"method":7}', b'{"jsonrpc":"2.0","id":1,"result":{}}'),
             b'{"jsonrpc":"2.0","id":1,%b,"params":[]}' % ping,
         ),
@@ -107,10 +108,20 @@ def test_messages_that_are_no_requests_get_the_errors_of_json_rpc(caller: ApiCli
 
 
 def test_id_comes_back_as_it_was_sent(caller: ApiClient) -> None:
-    for message_id in ("", "ä" * 1_000, -1, 10**15):
+    for message_id in ("", "ä" * 1_000, -1, 10**15, 2**63 - 1):
         message = {"jsonrpc": "2.0", "id": message_id, "method": "ping"}
         body = json.dumps(message).encode()
         assert caller.call("POST", "/v1/mcp", body).json()["id"] == message_id
+
+
+def test_misplaced_key_is_not_repeated(caller: ApiClient, secret: str) -> None:
+    for response in (
+        send(caller, secret),
+        send(caller, "ping", {}, MCP_Protocol_Version=secret),
+        send(caller, "tools/call", {"name": secret}),
+        send(caller, "tools/call", {"name": "get_credits", "arguments": {secret: 1}}),
+    ):
+        assert secret[:20] not in response.content.decode()
 
 
 def test_only_post_is_allowed(caller: ApiClient) -> None:

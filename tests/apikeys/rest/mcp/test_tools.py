@@ -190,10 +190,14 @@ def test_wrong_arguments_are_refused_like_wrong_fields(caller: ApiClient, accoun
         ("validate_email", {"email": "a", "max_credits": True}, "invalid_field"),
         ("validate_email", {"email": "a", "idempotency_key": "ä"}, "invalid_field"),
         ("validate_email", {"email": "a", "idempotency_key": {"a": 1}}, "invalid_field"),
+        ("validate_email", {"email": "a", "idempotency_key": 1}, "invalid_field"),
+        ("validate_email", {"email": "a", "idempotency_key": None}, "invalid_field"),
+        ("validate_email", {"email": 10**30}, "invalid_field"),
         ("validate_emails", {"emails": ["a"]}, "missing_field"),
         ("validate_emails", {"emails": ["a"] * 101, "max_credits": 200}, "invalid_field"),
         ("get_credits", {"a": 1}, "unknown_field"),
         ("clean_list", {"emails": [], "max_credits": 1, "confirm": True}, "invalid_field"),
+        ("clean_list", {"emails": ["a"], "max_credits": 10**30, "confirm": True}, "invalid_field"),
     ]
     for name, arguments, code in cases:
         assert refusal_of(call_tool(caller, name, arguments)) == code, arguments
