@@ -16,12 +16,9 @@ from accounts.events.declared import ACCOUNT_REINSTATED, ACCOUNT_SUSPENDED
 from accounts.models import Account, Invitation, Membership, User
 from accounts.names import validate_name
 from accounts.roles import Role
+from runtime.http.refusals import Refused
 
 MAX_OWNED_ACCOUNTS = 5
-
-
-class TooManyAccounts(Exception):
-    """Raised with a text for a user who owns too many accounts."""
 
 
 @transaction.atomic
@@ -41,7 +38,7 @@ def open_another_account(*, user: User, name: str) -> Account:
     User.objects.select_for_update(no_key=True).get(pk=user.pk)
     owned = Account.objects.open().filter(memberships__user=user, memberships__role=Role.OWNER)
     if owned.count() >= MAX_OWNED_ACCOUNTS:
-        raise TooManyAccounts(
+        raise Refused(
             f"You already own {MAX_OWNED_ACCOUNTS} accounts, the maximum. Close one first."
         )
     account = open_account(user=user, name=name)

@@ -13,14 +13,11 @@ from accounts.events import EventType, record_event
 from accounts.events.declared import MEMBER_JOINED, MEMBER_REMOVED
 from accounts.models import Account, AuditEntry, Invitation, Membership, User
 from accounts.roles import Role, roles_assignable_by
+from runtime.http.refusals import Refused
 
 INVITED = "member.invited"
 MAX_PENDING_INVITATIONS = 20
 MAX_INVITATIONS_PER_DAY = 50
-
-
-class TeamError(Exception):
-    """Raised with a text for the member if a rule forbids the change."""
 
 
 @transaction.atomic
@@ -30,7 +27,7 @@ def invite_member(*, account: Account, email: str, role: Role, actor: User) -> I
     _lock(account)
     _require_assignable(account, actor, role)
     if account.memberships.filter(user__email=email).exists():
-        raise TeamError(f"{email} is already a member of this account.")
+        raise Refused(f"{email} is already a member of this account.")
     _check_invitation_limits(account, actor, email)
     token = secrets.token_urlsafe(32)
     digest = Invitation.digest(token)
@@ -60,7 +57,7 @@ def accept_invitation(*, invitation: Invitation, user: User) -> Membership:
     _lock(invitation.account)
     pending = Invitation.objects.pending().filter(pk=invitation.pk, email=user.email).first()
     if pending is None or not pending.has_authorized_inviter():
-        raise TeamError("This invitation is no longer valid. Ask for a new one.")
+        raise Refused("This invitation is no longer valid. Ask for a new one.")
     pending.accepted_at = timezone.now()
     pending.save(update_fields=["accepted_at"])
     membership, _ = Membership.objects.get_or_create(
@@ -129,14 +126,14 @@ def _withdraw_unauthorized(inviter: Membership, actor: User) -> None:
 def _lock(account: Account) -> None:
     """Lock the account, or two requests could each remove the other's owner."""
     if not Account.objects.lock_if_open(account):
-        raise TeamError("This account is closed.")
+        raise Refused("This account is closed.")
 
 
 def _reload(membership: Membership) -> Membership:
     members = Membership.objects.select_related("user", "account")
     current = members.filter(pk=membership.pk).first()
     if current is None:
-        raise TeamError(f"{membership.user.display_name()} is no longer a member of this account.")
+        raise Refused(f"{membership.user.display_name()} is no longer a member of this account.")
     return current
 
 
@@ -149,14 +146,14 @@ def _require_assignable(account: Account, actor: User, *roles: Role) -> None:
 
 def _check_invitation_limits(account: Account, actor: User, email: str) -> None:
     if account.invitations.pending().exclude(email=email).count() >= MAX_PENDING_INVITATIONS:
-        raise TeamError(
+        raise Refused(
             f"This account already has {MAX_PENDING_INVITATIONS} pending invitations, the maximum. "
             "Withdraw one first."
         )
     yesterday = timezone.now() - timedelta(days=1)
     sent = AuditEntry.objects.filter(actor=actor, action=INVITED, at__gte=yesterday)
     if sent.count() >= MAX_INVITATIONS_PER_DAY:
-        raise TeamError(
+        raise Refused(
             f"You've sent {MAX_INVITATIONS_PER_DAY} invitations in 24 hours, the maximum. "
             "Try again tomorrow."
         )
@@ -165,4 +162,4 @@ def _check_invitation_limits(account: Account, actor: User, email: str) -> None:
 def _require_other_owner(membership: Membership) -> None:
     owners = membership.account.memberships.filter(role=Role.OWNER)
     if not owners.exclude(pk=membership.pk).exists():
-        raise TeamError("An account needs an owner. Make another member an owner first.")
+        raise Refused("An account needs an owner. Make another member an owner first.")

@@ -44,7 +44,10 @@ def icon(name: str) -> SafeString:
 @register.simple_tag
 def ago(moment: datetime | None, never: str = "never") -> SafeString:
     """Show “3 hours ago”, with the time on hover."""
-    return _time_element(moment, naturaltime(moment)) if moment else format_html("{}", never)
+    if moment is None:
+        return format_html("{}", never)
+    text = naturaltime(moment)
+    return _time_element(moment, "just now" if text == "now" else text)
 
 
 @register.simple_tag

@@ -12,6 +12,7 @@ from accounts.middleware import CURRENT_ACCOUNT_SESSION_KEY
 from accounts.permissions import redirect_get_to, require_permission
 from accounts.request import AccountRequest, SignedInRequest
 from accounts.roles import TeamPermission
+from runtime.http.refusals import Refused
 
 PAGE = "accounts:edit-profile"
 
@@ -91,7 +92,7 @@ def open_account(request: SignedInRequest) -> HttpResponse:
             account = services.open_another_account(
                 user=request.user, name=form.cleaned_data["name"]
             )
-        except services.TooManyAccounts as error:
+        except Refused as error:
             form.add_error("name", str(error))
         else:
             request.session[CURRENT_ACCOUNT_SESSION_KEY] = account.public_id

@@ -8,14 +8,11 @@ from credits import emails
 from credits.models import AutomaticOrder, AutomaticTopUp, Order, Pack, SavedCard
 from credits.money import format_money
 from credits.plans import subscriptions
+from runtime.http.refusals import Refused
 
 Off = AutomaticTopUp.Off
 
 _FRESH = {"paused_for": "", "failures": 0}
-
-
-class SettingsRefused(Exception):
-    """Raised with a text for the user if automatic top-up can't be switched on."""
 
 
 @transaction.atomic
@@ -23,9 +20,9 @@ def switch_on(*, account: Account, threshold: int, pack: Pack, cap_cents: int, a
     """Switch it on or change it. The last order's time stays, so no order comes sooner."""
     subscription = subscriptions.lock_subscription(account)
     if not subscription.account.is_open:
-        raise SettingsRefused("This account is closed. Reopen it to buy credits.")
+        raise Refused("This account is closed. Reopen it to buy credits.")
     if not SavedCard.objects.filter(account=account).exists():
-        raise SettingsRefused("Save a card first. Automatic top-up pays with it.")
+        raise Refused("Save a card first. Automatic top-up pays with it.")
     was_on = AutomaticTopUp.objects.filter(account=account, is_on=True).exists()
     AutomaticTopUp.objects.update_or_create(
         account=account,

@@ -15,6 +15,7 @@ from credits.models import (
     SavedCard,
     Subscription,
 )
+from runtime.http.refusals import Refused
 
 if TYPE_CHECKING:
     from credits.payments.stripe.checkout import Stripe
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 
-class PaymentUnavailable(Exception):
+class PaymentUnavailable(Refused):
     """Raised with a text for the user if the provider refuses or doesn't respond."""
 
 

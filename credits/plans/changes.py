@@ -9,17 +9,14 @@ from accounts.models import Account, User
 from credits.models import Order, OrderKind, OrderMethod, OrderState, Plan, Subscription
 from credits.plans.periods import Period, period_containing
 from credits.plans.subscriptions import lock_subscription, recompute_plan, update_limits
-
-
-class PlanRefused(Exception):
-    """Raised with a text for the user if a change isn't allowed."""
+from runtime.http.refusals import Refused
 
 
 @transaction.atomic
 def schedule_plan(*, account: Account, plan: Plan, actor: User) -> Subscription:
     subscription = lock_subscription(account)
     if plan.price_cents > subscription.plan.price_cents:
-        raise PlanRefused(f"{plan} costs more than {subscription.plan}. Order it as an upgrade.")
+        raise Refused(f"{plan} costs more than {subscription.plan}. Order it as an upgrade.")
     subscription.next_plan = plan
     subscription.save(update_fields=["next_plan"])
     # The daily job places a renewal for this plan.
@@ -35,7 +32,7 @@ def assign_plan(*, account: Account, plan: Plan, reason: str, actor: User) -> Su
     subscription = lock_subscription(account)
     previous, today = subscription.plan, timezone.now().date()
     if previous == plan:
-        raise PlanRefused(f"{account} is already on {plan}.")
+        raise Refused(f"{account} is already on {plan}.")
     account.orders.pending().for_plans().cancel()
     paid = account.orders.filter(state=OrderState.PAID, period_end__gt=today)
     paid.filter(period_start__gt=today).update(period_start=today)

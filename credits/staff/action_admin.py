@@ -18,13 +18,10 @@ from accounts.staff.links import account_admin_list_url, admin_url
 from accounts.staff.own_accounts import find_account, own_account_refusal
 from accounts.staff.request import StaffRequest, staff_request
 from credits.staff.previews import ActionPreview
+from runtime.http.refusals import show_refusal
 
 Row = TypeVar("Row", bound=Model)
 FormData = dict[str, Any]
-
-
-class StaffActionRefused(Exception):
-    """Raised with a text for the user if the action isn't possible."""
 
 
 class StaffAction(Generic[Row]):
@@ -37,8 +34,6 @@ class StaffAction(Generic[Row]):
     has_preview = False
     # Whether the object's page shows the refusal.
     shows_refusal = True
-    # Exceptions whose text is shown to the user.
-    errors: tuple[type[Exception], ...] = ()
 
     def run(self, row: Row, data: FormData, actor: User) -> str:
         """Return a message to show."""
@@ -130,11 +125,8 @@ class StaffActionsAdmin(admin.ModelAdmin[Row]):
             if action.has_preview:
                 preview = action.preview(obj, form.cleaned_data, request.user)
             if preview is None or request.POST.get("preview") == preview.digest:
-                refused: tuple[type[Exception], ...] = (StaffActionRefused, *action.errors)
-                try:
+                with show_refusal(request):
                     messages.success(request, action.run(obj, form.cleaned_data, request.user))
-                except refused as error:
-                    messages.error(request, str(error))
                 return redirect(admin_url(obj))
             if "preview" in request.POST:
                 messages.warning(request, "The numbers have changed. Check them, then confirm.")

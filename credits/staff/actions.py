@@ -10,7 +10,7 @@ from credits.money import format_credits
 from credits.payments import try_sync
 from credits.plans import changes
 from credits.staff import grants
-from credits.staff.action_admin import FormData, StaffAction, StaffActionRefused
+from credits.staff.action_admin import FormData, StaffAction
 from credits.staff.forms import AmountForm, PlanForm, SuspensionForm
 from credits.staff.previews import (
     ActionPreview,
@@ -19,6 +19,7 @@ from credits.staff.previews import (
     preview_deduction,
     preview_wallet,
 )
+from runtime.http.refusals import Refused
 
 ALREADY_SENT = "This form was already submitted. Nothing was done twice."
 
@@ -36,7 +37,7 @@ class GrantCredits(StaffAction[Account]):
     def run(self, row: Account, data: FormData, actor: User) -> str:
         grant = grants.request_grant(account=row, actor=actor, **data)
         if grant is None:
-            raise StaffActionRefused(ALREADY_SENT)
+            raise Refused(ALREADY_SENT)
         if grant.is_pending:
             return (
                 f"Requested {format_credits(grant.amount)}. Ask a colleague to confirm the grant "
@@ -65,7 +66,7 @@ class DeductCredits(StaffAction[Account]):
 
     def run(self, row: Account, data: FormData, actor: User) -> str:
         if not services.deduct(account=row, actor=actor, **data):
-            raise StaffActionRefused(ALREADY_SENT)
+            raise Refused(ALREADY_SENT)
         return f"Deducted {format_credits(data['amount'])}. {describe_balance(row)}"
 
     def preview(self, row: Account, data: FormData, actor: User) -> ActionPreview:
@@ -80,7 +81,6 @@ class ChangePlan(StaffAction[Account]):
         "“Grant credits” for those. The plan renews with an order, like any other."
     )
     form, has_preview = PlanForm, True
-    errors = (changes.PlanRefused,)
 
     def run(self, row: Account, data: FormData, actor: User) -> str:
         plan, reason = data["plan"], data["reason"]
@@ -123,7 +123,6 @@ class LiftSuspension(StaffAction[Account]):
 
 class GrantDecision(StaffAction[StaffGrant]):
     permission = "credits.grant_credits"
-    errors = (grants.GrantRefused,)
     state: ClassVar[GrantState]
     verb: ClassVar[str]
 

@@ -11,14 +11,11 @@ from accounts import audit
 from accounts.models import Account, User
 from credits import services
 from credits.models import GrantState, StaffGrant
+from runtime.http.refusals import Refused
 
 OWN_REQUEST = "You requested this grant, so another staff member has to confirm or reject it."
 NOT_OWN_REQUEST = "Only the person who requested this grant can withdraw it."
 REQUESTER_IS_GONE = "The person who requested this grant no longer exists. Reject it."
-
-
-class GrantRefused(Exception):
-    """Raised with a text for the user if a decision isn't allowed."""
 
 
 @transaction.atomic
@@ -49,10 +46,10 @@ def request_grant(
 def decide(*, grant: StaffGrant, state: GrantState, actor: User) -> None:
     """Confirm, reject or withdraw a pending grant. Only one of two decisions takes effect."""
     if refusal := find_refusal(grant, state, actor):
-        raise GrantRefused(refusal)
+        raise Refused(refusal)
     pending = StaffGrant.objects.pending().filter(pk=grant.pk)
     if not pending.update(state=state, decided_by=actor, decided_at=timezone.now()):
-        raise GrantRefused("This grant has already been decided. Nothing was changed.")
+        raise Refused("This grant has already been decided. Nothing was changed.")
     grant.refresh_from_db()
     _record(grant, actor, f"grant.{state}")
     if state == GrantState.CONFIRMED:

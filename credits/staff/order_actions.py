@@ -7,10 +7,10 @@ from credits.models import Order, OrderState
 from credits.money import format_credits
 from credits.orders import fulfillment, placement, refunds
 from credits.payments import PaymentUnavailable, get_provider, try_sync
-from credits.plans.offers import OrderRefused
-from credits.staff.action_admin import FormData, StaffAction, StaffActionRefused
+from credits.staff.action_admin import FormData, StaffAction
 from credits.staff.forms import RefundForm
 from credits.staff.previews import ActionPreview, Change, describe_balance, preview_deduction
+from runtime.http.refusals import Refused
 
 
 class MarkPaid(StaffAction[Order]):
@@ -25,7 +25,7 @@ class MarkPaid(StaffAction[Order]):
 
     def run(self, row: Order, data: FormData, actor: User) -> str:
         if not fulfillment.fulfill_order(order=row, actor=actor):
-            raise StaffActionRefused(f"{row.number} is already paid. Nothing was granted again.")
+            raise Refused(f"{row.number} is already paid. Nothing was granted again.")
         granted = f"Granted {format_credits(row.credits)}."
         return f"Marked {row.number} paid. {granted} {describe_balance(row.account)}"
 
@@ -38,7 +38,6 @@ class RefundOrder(StaffAction[Order]):
         "ones become a debt. A plan ends once its order is refunded in full."
     )
     form, has_preview = RefundForm, True
-    errors = (PaymentUnavailable, OrderRefused)
 
     def is_available(self, row: Order) -> bool:
         return row.is_paid and row.total_cents > row.refunded_cents
@@ -93,7 +92,7 @@ class CancelOrder(StaffAction[Order]):
 
     def run(self, row: Order, data: FormData, actor: User) -> str:
         if not placement.cancel_order(order=row, actor=actor):
-            raise StaffActionRefused(f"{row.number} is no longer waiting for payment.")
+            raise Refused(f"{row.number} is no longer waiting for payment.")
         with suppress(PaymentUnavailable):
             if provider := get_provider(row):
                 provider.withdraw(row)

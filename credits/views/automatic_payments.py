@@ -13,7 +13,7 @@ from accounts.roles import TeamPermission
 from credits.automatic_top_ups import services
 from credits.automatic_top_ups.forms import AutomaticTopUpForm
 from credits.models import CARD_CONSENT, AutomaticTopUp, SavedCard
-from credits.payments import PaymentUnavailable, cards, open_card_page
+from credits.payments import cards, open_card_page
 from credits.presenters.automatic_top_up import consequences_of_removal
 from credits.views.orders import allow_payment_page
 from runtime.http.refusals import show_refusal
@@ -40,7 +40,7 @@ def save_card(request: AccountRequest) -> HttpResponse:
     """Ask for consent, and redirect to Stripe, where the card is entered."""
     account = request.account
     if request.method == "POST":
-        with show_refusal(request, PaymentUnavailable):
+        with show_refusal(request):
             page_url = open_card_page(account)
             audit.record(account, request.user, "card.agreed", CARD_CONSENT)
             return redirect(page_url)
@@ -77,7 +77,7 @@ def edit_automatic_top_up(request: AccountRequest) -> HttpResponse:
     top_up = AutomaticTopUp.objects.select_related("pack").filter(account=account).first()
     form = AutomaticTopUpForm(account, top_up, request.POST or None)
     if form.is_valid():
-        with show_refusal(request, services.SettingsRefused):
+        with show_refusal(request):
             services.switch_on(account=account, actor=request.user, **form.cleaned_data)
             messages.success(request, "Automatic top-up is on.")
         return redirect(BILLING)

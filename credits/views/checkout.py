@@ -18,6 +18,7 @@ from credits.payments import PaymentUnavailable, sync_with_provider
 from credits.plans import changes, subscriptions, upcoming
 from credits.plans.offers import OrderRefused
 from credits.views.orders import allow_payment_page, redirect_to_payment
+from runtime.http.refusals import Refused
 
 
 @require_permission(TeamPermission.BUY)
@@ -85,14 +86,14 @@ def _schedule_plan(request: AccountRequest, plan: Plan) -> None:
     try:
         changes.schedule_plan(account=account, plan=plan, actor=request.user)
         sync_with_provider(account)
-    except changes.PlanRefused as error:
-        messages.error(request, str(error))
     except PaymentUnavailable:
         messages.success(
             request,
             f"Saved {plan} as your next plan. We'll update your card payments once the payment "
             "service is available again.",
         )
+    except Refused as error:
+        messages.error(request, str(error))
     else:
         is_kept = plan == previous
         messages.success(

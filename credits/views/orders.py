@@ -99,7 +99,7 @@ def cancel_order(request: AccountRequest, order_id: str) -> HttpResponse:
 def redirect_to_payment(request: AccountRequest, order: Order) -> HttpResponse:
     """Redirect to the payment page, or to the order's page if there is nothing to pay there."""
     page = reverse("credits:show-order", args=[order.public_id])
-    with show_refusal(request, PaymentUnavailable):
+    with show_refusal(request):
         if provider := get_provider(order):
             if provider.begin(order):
                 return redirect(order.provider_url)

@@ -29,15 +29,11 @@ _PAGE_BY_TAG = {page.tag: page for page in PAGES if page.tag}
 
 
 class ResultEntry(NamedTuple):
-    title: str
+    language: str
     status: str
+    # The title, if it is collapsed until the reader opens it.
+    details: str
     text: str
-    # Collapsed until the reader opens it.
-    is_hidden: bool
-
-    @property
-    def language(self) -> str:
-        return "json" if self.text.startswith("{") else "text"
 
 
 class OperationEntry(NamedTuple):
@@ -87,8 +83,13 @@ def _describe_operation(operation: reference.OperationSection) -> OperationEntry
         _list_fields(operation),
         sample,
         [
-            ResultEntry(*result, is_hidden=index > 0 or bool(sample))
-            for index, result in enumerate(results)
+            ResultEntry(
+                "json" if text.startswith("{") else "text",
+                status,
+                title if index or sample else "",
+                text,
+            )
+            for index, (title, status, text) in enumerate(results)
         ],
         [
             (status, code)

@@ -2,7 +2,7 @@
 
 import json
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 from django.conf import settings
 from django.template.loader import render_to_string
@@ -134,14 +134,8 @@ def list_sandbox_results() -> list[tuple[str, str, dict[str, Any]]]:
     return [(word, describe_result(word, result), result) for word, result in results]
 
 
-class ErrorEntry(NamedTuple):
-    code: str
-    refusal: ApiRefusal
-    details: str
-    json: str
-
-
-def list_errors() -> list[ErrorEntry]:
+def list_errors() -> list[tuple[str, ApiRefusal, str, str]]:
+    """Return code, refusal, description of the details, and sample response."""
     responses = {
         code: text
         for operation in reference.operations()
@@ -149,7 +143,7 @@ def list_errors() -> list[ErrorEntry]:
         for code, text in response.examples
     }
     return [
-        ErrorEntry(code, refusal, describe_details(refusal.details), responses[code])
+        (code, refusal, describe_details(refusal.details), responses[code])
         for code, refusal in REFUSALS.items()
     ]
 

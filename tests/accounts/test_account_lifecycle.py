@@ -35,10 +35,8 @@ def test_unprintable_or_empty_name_is_refused(browser: Client, account: Account)
 def test_export_contains_the_data_of_the_account(owner: User, account: Account) -> None:
     response = signed_in(owner).post("/accounts/account/export/")
     export = json.loads(response.content)
-    assert (
-        response.headers["Content-Disposition"]
-        == f'attachment; filename="{account.public_id}.json"'
-    )
+    name = f'attachment; filename="{account.public_id}.json"'
+    assert response.headers["Content-Disposition"] == name
     assert export["account"]["name"] == "The Shop"
     assert export["members"][0]["email"] == owner.email
     assert "account.exported" in [entry["action"] for entry in export["audit_log"]]

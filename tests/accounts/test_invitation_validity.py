@@ -9,6 +9,7 @@ from accounts import team
 from accounts.models import Account, AuditEntry, Invitation, Membership, User
 from accounts.roles import Role
 from accounts.services import open_account
+from runtime.http.refusals import Refused
 from tests.conftest import PASSWORD, make_member, make_user
 from tests.support.fresh_database import run_concurrently
 from tests.support.received_email import path_in_email
@@ -95,7 +96,7 @@ def test_invitation_is_checked_again_when_it_is_used(
     # The link doesn't confirm the address for the sign-up either.
     browser.post("/accounts/signup/", {"email": INVITED, "password1": PASSWORD})
     assert browser.get("/validation/").status_code == 302
-    with pytest.raises(team.TeamError, match="no longer valid"):
+    with pytest.raises(Refused, match="no longer valid"):
         team.accept_invitation(invitation=invitation, user=User.objects.get(email=INVITED))
     assert not account.memberships.filter(user__email=INVITED).exists()
 
@@ -113,5 +114,5 @@ def test_invitation_accepted_while_its_inviter_is_removed_either_counts_or_is_re
     accepted, _ = run_concurrently(2, lambda number: actions[number]())
     joined = account.memberships.filter(user=invited).exists()
     assert joined == isinstance(accepted, Membership)
-    assert joined or isinstance(accepted, team.TeamError)
+    assert joined or isinstance(accepted, Refused)
     assert not Invitation.objects.pending().exists()

@@ -7,6 +7,7 @@ from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.template import engines
 from django.test import Client
+from django.utils import timezone
 
 from accounts.date_display import (
     DateDisplay,
@@ -168,3 +169,8 @@ def test_templates_use_the_format_of_the_user(filters: str, shown: str) -> None:
     with use_date_display(DateDisplay(find_zone("Asia/Kolkata"), DateFormat.MONTH_FIRST)):
         text = template.render({"day": date(2026, 11, 23), "at": EVENING, "nothing": None})
     assert text == shown
+
+
+def test_the_present_moment_was_just_now() -> None:
+    template = engines["django"].from_string("Paid {% ago at %}.")
+    assert ">just now</time>." in template.render({"at": timezone.now()})

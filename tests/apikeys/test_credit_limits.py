@@ -22,34 +22,17 @@ def charge(key: ApiKey, cost: int) -> None:
     charge_account(Charge(key.account, key, "risky", cost, 5, validations=cost))
 
 
-@pytest.mark.parametrize(
-    ("use", "amount", "reset", "numbers"),
-    [
-        (
-            CreditUse(5_000, 1_240, 0, NOVEMBER),
-            "1,240 of 5,000 credits used in November",
-            "resets on December 1 (UTC)",
-            (3_760, 24),
-        ),
-        (
-            CreditUse(5_000, 1_000, 240, date(2026, 12, 1)),
-            "1,240 of 5,000 credits used in December (240 of them held for work in progress)",
-            "resets on January 1 (UTC)",
-            (3_760, 24),
-        ),
-        (
-            CreditUse(1, 25, 0, NOVEMBER),
-            "25 of 1 credit used in November",
-            "resets on December 1 (UTC)",
-            (0, 100),
-        ),
-    ],
-)
-def test_use_and_reset_are_described(
-    use: CreditUse, amount: str, reset: str, numbers: tuple[int, int]
-) -> None:
-    assert (use.amount, use.reset) == (amount, reset)
-    assert (use.remaining, use.percent) == numbers
+def test_use_and_reset_are_described() -> None:
+    use = CreditUse(5_000, 1_240, 0, NOVEMBER)
+    assert use.amount == "1,240 of 5,000 credits used in November"
+    assert (use.reset, use.remaining, use.percent) == ("resets on December 1 (UTC)", 3_760, 24)
+    held = CreditUse(5_000, 1_000, 240, date(2026, 12, 1))
+    amount = "1,240 of 5,000 credits used in December (240 of them held for work in progress)"
+    assert (held.amount, held.reset) == (amount, "resets on January 1 (UTC)")
+    assert (held.remaining, held.percent) == (3_760, 24)
+    above = CreditUse(1, 25, 0, NOVEMBER)
+    assert (above.amount, above.remaining) == ("25 of 1 credit used in November", 0)
+    assert above.percent == 100
 
 
 @pytest.mark.anywhere

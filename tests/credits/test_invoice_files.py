@@ -227,9 +227,7 @@ def test_tax_line_names_its_reason(
     assert describe_invoice(untaxed).sums == ()
     settings.TAX_RATE, settings.SELLER_COUNTRY = Decimal("0.19"), "DE"
     order = place_order(quote=quote(account, plans["starter"], SHOP), buyer=SHOP, actor=owner)
-    assert describe_invoice(order).sums == (
-        ("Subtotal", "$15.00"),
-        ("Tax, 0% · Reverse charge", "$0.00"),
-    )
+    sums = (("Subtotal", "$15.00"), ("Tax, 0% · Reverse charge", "$0.00"))
+    assert describe_invoice(order).sums == sums
     page = signed_in(owner).get(f"/credits/orders/{order.public_id}/").content.decode()
     assert "$15.00 net, $0.00 tax (0% · Reverse charge)" in page

@@ -17,11 +17,11 @@ from credits.models import Wallet
 from tests.support.api_client import ApiClient
 from validation.erasure import erase_address
 from validation.models import Replay, StoredResult
+from validation.request_log.data import delete_requests
 from validation.request_log.retention import (
     delete_old_log_entries,
     delete_old_replays,
     delete_old_results,
-    delete_requests,
 )
 from validation.results.stored_results import pack
 

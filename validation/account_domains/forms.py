@@ -1,4 +1,3 @@
-import re
 from typing import Any
 
 from django import forms
@@ -7,23 +6,15 @@ from django.template.defaultfilters import pluralize
 
 from validation.account_domains.entries import MAX_PROBLEMS, parse_entries
 from validation.account_domains.services import MAX_ENTRIES, describe_change
+from validation.forms import VERBATIM, read_lines
 from validation.models import AccountDomains
 
-_LINE_BREAK = re.compile(r"\r\n|\r|\n")
 _TOO_MANY = f"Both lists together can have {MAX_ENTRIES:,} domains. Remove some."
 _INCOMPLETE = {"required": "The form was incomplete. Open this page again and resubmit it."}
 
 
 def _lines_field(label: str, help_text: str, example: str) -> forms.CharField:
-    attributes = {
-        "rows": 12,
-        "autocomplete": "off",
-        "autocapitalize": "none",
-        "spellcheck": "false",
-        "wrap": "off",
-        "placeholder": example,
-    }
-    widget = forms.Textarea(attributes)
+    widget = forms.Textarea({**VERBATIM, "rows": 12, "wrap": "off", "placeholder": example})
     return forms.CharField(
         label=label, help_text=help_text, required=False, strip=False, widget=widget
     )
@@ -52,7 +43,7 @@ class DomainsForm(forms.Form):
         return [
             (field, f"{count:,} domain{pluralize(count)}")
             for field in self.visible_fields()
-            for count in [len(_read_lines(str(field.value() or "")))]
+            for count in [len(read_lines(str(field.value() or "")))]
         ]
 
     @property
@@ -72,7 +63,7 @@ class DomainsForm(forms.Form):
         return data
 
     def _clean_lines(self, name: str) -> list[str]:
-        lines = _read_lines(self.cleaned_data[name])
+        lines = read_lines(self.cleaned_data[name])
         if len(lines) > MAX_ENTRIES:
             raise ValidationError(_TOO_MANY)
         numbers = list(lines)
@@ -96,8 +87,3 @@ class DomainsForm(forms.Form):
             f"{describe_change(present, new)}.",
         )
         self.data = {**self.data.dict(), "etag": present.etag}  # type: ignore[attr-defined]
-
-
-def _read_lines(text: str) -> dict[int, str]:
-    lines = enumerate(map(str.strip, _LINE_BREAK.split(text)), 1)
-    return {number: line for number, line in lines if line}

@@ -24,7 +24,8 @@ from accounts.staff.links import (
 from accounts.staff.panels import MAX_ROWS, Cell, Fact, Link, Panel, require_staff_permissions
 from accounts.staff.read_only import BoundedPaginator, ReadOnlyAdmin
 from accounts.staff.request import staff_request
-from credits.staff.action_admin import FormData, StaffAction, StaffActionRefused, StaffActionsAdmin
+from credits.staff.action_admin import FormData, StaffAction, StaffActionsAdmin
+from runtime.http.refusals import Refused
 from validation.account_domains import matching
 from validation.feedback.forms import AnswerForm
 from validation.feedback.services import answer_feedback
@@ -51,7 +52,7 @@ class AnswerFeedback(StaffAction[Feedback]):
     def run(self, row: Feedback, data: FormData, actor: User) -> str:
         is_answered = answer_feedback(feedback=row, answer=data["answer"], actor=actor)
         if not is_answered:
-            raise StaffActionRefused("It was answered or sent again. Look at it as it is now.")
+            raise Refused("It was answered or sent again. Look at it as it is now.")
         return f"Answered {row}. The customer gets an email."
 
 

@@ -179,11 +179,11 @@ class Exchange:
 
     def _handle_packet(self, server: Server, packet: bytes) -> None:
         identifier = read_identifier(packet)
-        attempt = None if identifier is None else self._attempts.get(identifier)
+        attempt = self._attempts.get(identifier)
         reply = None
         if attempt is not None and attempt.server == server and not attempt.is_truncated:
             reply = parse_reply(packet, attempt.pending.current)
-        if identifier is None or attempt is None or reply is None:
+        if attempt is None or reply is None:
             self._stray_packets[server] += 1
             allowed = _MAX_STRAY_PACKETS + len(_RETRY_SCHEDULE) * self._sent
             if self._stray_packets[server] > allowed and server in self._servers:

@@ -42,12 +42,8 @@ def test_session_id_changes_at_sign_in_and_is_deleted_at_sign_out(owner: User) -
     [
         *("//evil.example", "https://evil.example", "/\\evil.example", "https:evil.example"),
         *("\t//evil.example", "/\t/evil.example", "\\\\evil.example", "///evil.example"),
-        *(
-            "https:/evil.example",
-            "javascript:alert(1)",
-            "data:text/html,x",
-            "http:\\\\evil.example",
-        ),
+        *("https:/evil.example", "javascript:alert(1)", "http:\\\\evil.example"),
+        "data:text/html,x",
         *("//evil.example%2f@127.0.0.1", "https://127.0.0.1@evil.example/", "/\x00/evil.example"),
         *("/%09/evil.example", "%2f%2fevil.example", "\u3000//evil.example", "//evil\u3002example"),
     ],

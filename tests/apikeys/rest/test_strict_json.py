@@ -127,31 +127,19 @@ def test_parsed_document_has_what_was_sent() -> None:
 
 
 @pytest.mark.parametrize(
-    ("body", "param"),
+    ("param", "value"),
     [
-        ('{"size": "Small"}', "size"),
-        ('{"size": null}', "size"),
-        ('{"size": ["small"]}', "size"),
-        ('{"size": "small", "note": 5}', "note"),
-        ('{"size": "small", "note": "123456"}', "note"),
-        ('{"size": "small", "count": "5"}', "count"),
-        ('{"size": "small", "count": 5.0}', "count"),
-        ('{"size": "small", "count": true}', "count"),
-        ('{"size": "small", "count": 1e999}', "count"),
-        ('{"size": "small", "count": 10}', "count"),
-        ('{"size": "small", "count": null}', "count"),
-        ('{"size": "small", "is_gift": 1}', "is_gift"),
-        ('{"size": "small", "is_gift": "true"}', "is_gift"),
-        ('{"size": "small", "tags": "ab"}', "tags"),
-        ('{"size": "small", "tags": []}', "tags"),
-        ('{"size": "small", "tags": ["a", 1]}', "tags[1]"),
-        ('{"size": "small", "labels": {"a": 1}}', "labels"),
+        *(("size", value) for value in ("Small", None, ["small"])),
+        *(("note", value) for value in (5, "123456")),
+        *(("count", value) for value in ("5", 5.0, True, float("inf"), 10, None)),
+        *(("is_gift", value) for value in (1, "true")),
+        *(("tags", "ab"), ("tags", [])),
+        *(("tags[1]", ["a", 1]), ("labels", {"a": 1})),
     ],
 )
-def test_value_of_another_type_or_size_is_refused(body: str, param: str) -> None:
-    document: Any = parse_json(body.encode())
+def test_value_of_another_type_or_size_is_refused(param: str, value: object) -> None:
     with pytest.raises(ApiError) as refused:
-        OrderSerializer.parse(document)
+        OrderSerializer.parse({"size": "small", param.partition("[")[0]: value})
     assert (refused.value.code, refused.value.param) == ("invalid_field", param)
     assert refused.value.message.startswith(f"{param} must be ")
 

@@ -21,7 +21,7 @@ from tests.credits.payments.stripe_helpers import (
     send_event,
     subscribe,
 )
-from tests.credits.time_travel import on, renew_plans, run_daily_jobs
+from tests.credits.time_travel import on, plan_and_balance, renew_plans, run_daily_jobs
 from tests.servers.stripe import FakeStripe
 
 pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
@@ -82,10 +82,7 @@ def test_renewal_paid_after_the_plan_ended_restores_it(
     stripe.is_down = False
     with on("2027-01-02"):
         send_event(stripe.renew(stripe_id, 1_500))
-    assert (get_subscription(account).plan.code, balance_and_debt(account)) == (
-        "starter",
-        (10_100, 0),
-    )
+    assert plan_and_balance(account) == ("starter", 10_100)
 
 
 def test_upgrade_is_a_one_time_payment_and_raises_the_subscription_price(
@@ -96,10 +93,7 @@ def test_upgrade_is_a_one_time_payment_and_raises_the_subscription_price(
     session = stripe.find_session(upgrade.public_id)
     assert (session["mode"], session["amount_total"]) == ("payment", 8_400)
     assert send_event(stripe.pay(session)) == 200
-    assert (get_subscription(account).plan.code, balance_and_debt(account)) == (
-        "growth",
-        (50_100, 0),
-    )
+    assert plan_and_balance(account) == ("growth", 50_100)
     request = stripe.subscriptions[stripe_id]["asked"]
     assert request["proration_behavior"] == "none"
     assert request["items"][0]["price_data"]["unit_amount"] == "9900"
@@ -131,10 +125,7 @@ def test_lower_plan_is_charged_from_the_next_month_on(
     assert request["items"][0]["price_data"]["unit_amount"] == "1500"
     with on("2026-12-25"):
         send_event(stripe.renew(stripe_id, 1_500))
-    assert (get_subscription(account).plan.code, balance_and_debt(account)) == (
-        "starter",
-        (55_100, 0),
-    )
+    assert plan_and_balance(account) == ("starter", 55_100)
 
 
 def test_account_that_chose_free_is_not_charged_again(

@@ -9,6 +9,7 @@ from credits.orders import refunds
 from credits.plans import changes
 from credits.services import grant
 from credits.wallet.books import find_discrepancies
+from runtime.http.refusals import Refused
 from runtime.models import Mail
 from tests.credits.customers import (
     balance_and_debt,
@@ -264,7 +265,7 @@ def test_scheduled_lower_plan_can_be_undone(shop: Account) -> None:
         schedule_lower_plan(shop, "free")
         assert not shop.orders.pending().exists()
         schedule_lower_plan(shop, "growth")
-        with pytest.raises(changes.PlanRefused, match="Scale costs more than Growth"):
+        with pytest.raises(Refused, match="Scale costs more than Growth"):
             schedule_lower_plan(shop, "scale")
     renew_plans("2026-12-20")
     assert pending_order(shop).plan == plan("growth")
@@ -314,7 +315,7 @@ def test_changed_plan_updates_the_limits_of_its_accounts(shop: Account) -> None:
 def test_staff_change_a_plan_immediately_and_without_credits(shop: Account, staff: User) -> None:
     with on("2026-12-01"):
         changes.assign_plan(account=shop, plan=plan("scale"), reason="Pilot", actor=staff)
-        with pytest.raises(changes.PlanRefused, match="is already on Scale"):
+        with pytest.raises(Refused, match="is already on Scale"):
             changes.assign_plan(account=shop, plan=plan("scale"), reason="Pilot", actor=staff)
     assert (plan_and_balance(shop), get_rate_limit(shop)) == (("scale", 100), 6_000)
     entry = shop.audit_entries.get(action="plan.given_by_staff")

@@ -47,10 +47,8 @@ def test_finance_grants_and_deducts_once_per_form(finance: Client, account: Acco
     page = run_action(finance, account, "deduct", amount="400", reason="Too many")
     assert "Deducted 400 credits. The balance is 0, the debt 50." in page
     entries = account.ledger.exclude(kind="signup").order_by("pk")
-    assert [(e.kind, e.amount, e.actor) for e in entries] == [
-        ("grant", 250, "finance@service.example"),
-        ("deduct", -400, "finance@service.example"),
-    ]
+    assert [(e.kind, e.amount) for e in entries] == [("grant", 250), ("deduct", -400)]
+    assert {entry.actor for entry in entries} == {"finance@service.example"}
 
 
 @pytest.mark.parametrize("slug", ["grant", "deduct"])

@@ -19,6 +19,7 @@ from accounts.services import close_account, open_account
 from credits.models import GrantState, LedgerEntry, StaffGrant
 from credits.staff import grants
 from credits.wallet.books import find_discrepancies
+from runtime.http.refusals import Refused
 from tests.accounts.staff.staff_pages import client_in_group, count_work, front_page, panel_text
 from tests.conftest import make_user, signed_in
 from tests.credits.customers import balance
@@ -114,7 +115,7 @@ def test_superuser_needs_a_second_person_too(account: Account) -> None:
     superuser = make_user("superuser@service.example", is_staff=True, is_superuser=True)
     assert superuser.has_perm("credits.grant_credits")
     grant = request(account, superuser, LIMIT + 1)
-    with pytest.raises(grants.GrantRefused):
+    with pytest.raises(Refused):
         grants.decide(grant=grant, state=GrantState.CONFIRMED, actor=superuser)
     assert balance(account) == 100
 
@@ -130,7 +131,7 @@ def test_second_person_rejects_or_confirms_and_does_not_withdraw(
     assert "Only the person who requested" in submit(client, grant, "withdraw")
     assert "Rejected 1,001 credits for The Shop." in submit(client, grant, "reject")
     assert "isn&#x27;t possible" in submit(client, grant, "confirm")
-    with pytest.raises(grants.GrantRefused, match="already been decided"):
+    with pytest.raises(Refused, match="already been decided"):
         grants.decide(grant=grant, state=GrantState.CONFIRMED, actor=second)
     assert balance(account) == 100
 
@@ -244,7 +245,7 @@ def test_request_by_an_erased_user_can_only_be_rejected(account: Account, second
     erase_account(account=own)
     grant.refresh_from_db()
     assert grant.requested_by is None
-    with pytest.raises(grants.GrantRefused, match="no longer exists"):
+    with pytest.raises(Refused, match="no longer exists"):
         grants.decide(grant=grant, state=GrantState.CONFIRMED, actor=second)
     grants.decide(grant=grant, state=GrantState.REJECTED, actor=second)
     assert balance(account) == 100
@@ -261,7 +262,7 @@ def test_concurrent_confirmations_grant_once() -> None:
         return grants.decide(grant=waiting, state=GrantState.CONFIRMED, actor=others[number])
 
     results = Counter(type(result) for result in run_concurrently(8, confirm))
-    assert results == {type(None): 1, grants.GrantRefused: 7}
+    assert results == {type(None): 1, Refused: 7}
     assert balance(account) == LIMIT + 1
     assert LedgerEntry.objects.count() == 1
     assert not list(find_discrepancies())

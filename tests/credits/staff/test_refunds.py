@@ -116,9 +116,7 @@ def test_members_of_a_suspended_account_read_the_reason(
     path = f"/admin/accounts/account/{account.pk}/suspend/"
     assert "errorlist" in staff_client.post(path, {**form, "reason": " "}).content.decode()
     staff_client.post(path, form)
-    assert (
-        "Reason: <bdi>A payment is disputed</bdi>."
-        in signed_in(owner).get("/validation/").content.decode()
-    )
+    page = signed_in(owner).get("/validation/").content.decode()
+    assert "Reason: <bdi>A payment is disputed</bdi>." in page
     page = staff_client.get(f"/admin/customers/{account.public_id}/").content.decode()
     assert "A payment is disputed" in page

@@ -19,6 +19,7 @@ from credits.plans import changes, offers
 from credits.wallet import holds
 from credits.wallet.books import find_discrepancies
 from credits.wallet.charges import Charge, InsufficientCredits
+from runtime.http.refusals import Refused
 from tests.credits.customers import get_buyer, place_order, sign_up
 from tests.fuzz.exploration import explore_steps
 from validation.models.replays import digest
@@ -144,7 +145,7 @@ class BooksMachine(RuleBasedStateMachine):
         plan = Plan.objects.get(code=code)
         try:
             changes.schedule_plan(account=self.account, plan=plan, actor=self.user)
-        except changes.PlanRefused:
+        except Refused:
             assert plan.price_cents > self._plan().price_cents
 
     @precondition(lambda self: self.account.orders.exists())

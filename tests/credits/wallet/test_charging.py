@@ -47,10 +47,9 @@ def test_response_states_its_cost_and_the_balance_left(
 
 
 @pytest.mark.anywhere
-@pytest.mark.parametrize("body", [b"{", b"{}", b'{"email": 5}', b'{"email": "a@b.co", "x": 1}'])
-def test_refused_request_costs_nothing(caller: ApiClient, account: Account, body: bytes) -> None:
-    response = caller.send(body)
-    assert "X-Credits-Cost" not in response.headers
+def test_refused_request_costs_nothing(caller: ApiClient, account: Account) -> None:
+    for body in (b"{", b"{}", b'{"email": 5}', b'{"email": "a@b.co", "x": 1}'):
+        assert "X-Credits-Cost" not in caller.send(body).headers
     assert Wallet.objects.get(account=account).balance == 100
     assert not UseHour.objects.exists()
 
@@ -106,10 +105,8 @@ def test_usage_is_recorded_by_key_hour_and_verdict(
     for email in (DEFINITE, DEFINITE, UNKNOWN, SANDBOX):
         caller.validate(email)
     rows = UseHour.objects.order_by("verdict")
-    assert [(row.verdict, row.calls, row.credits) for row in rows] == [
-        ("undeliverable", 2, 2),
-        ("unknown", 1, 0),
-    ]
+    counts = [(row.verdict, row.calls, row.credits) for row in rows]
+    assert counts == [("undeliverable", 2, 2), ("unknown", 1, 0)]
     for row in rows:
         assert (row.account, row.key) == (account, key)
         assert (row.hour.minute, row.hour.second) == (0, 0)
@@ -118,21 +115,15 @@ def test_usage_is_recorded_by_key_hour_and_verdict(
 
 
 @pytest.mark.anywhere
-@pytest.mark.parametrize(
-    ("milliseconds", "bucket"),
-    [
+def test_duration_is_counted_in_one_of_six_buckets(account: Account) -> None:
+    for milliseconds, bucket in (
         *((0, "up_to_20_ms"), (20, "up_to_20_ms"), (21, "up_to_50_ms"), (100, "up_to_100_ms")),
         *((250, "up_to_250_ms"), (1000, "up_to_1000_ms"), (1001, "slower")),
-    ],
-)
-def test_duration_is_counted_in_one_of_six_buckets(
-    account: Account, milliseconds: int, bucket: str
-) -> None:
-    charge_account(
-        Charge(account=account, key=None, verdict="risky", cost=1, duration_ms=milliseconds)
-    )
-    row = UseHour.objects.get()
-    assert (getattr(row, bucket), row.duration_ms) == (1, milliseconds)
+    ):
+        UseHour.objects.all().delete()
+        charge_account(Charge(account, None, "risky", cost=1, duration_ms=milliseconds))
+        row = UseHour.objects.get()
+        assert (getattr(row, bucket), row.duration_ms) == (1, milliseconds)
 
 
 @pytest.mark.parametrize("has_key", [True, False])

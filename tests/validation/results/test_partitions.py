@@ -18,7 +18,8 @@ from validation.erasure import erase_address
 from validation.ids import new_result_id
 from validation.models import StoredResult
 from validation.partitions import RESULTS
-from validation.request_log.retention import delete_old_results, delete_requests
+from validation.request_log.data import delete_requests
+from validation.request_log.retention import delete_old_results
 
 pytestmark = [
     pytest.mark.django_db,

@@ -24,11 +24,8 @@ from validation.charging.lost_charges import buffer, record_lost_charge
 from validation.erasure import erase_address
 from validation.ids import new_result_id
 from validation.models import LogEntry, StoredResult
-from validation.request_log.retention import (
-    delete_old_log_entries,
-    delete_old_results,
-    delete_requests,
-)
+from validation.request_log.data import delete_requests
+from validation.request_log.retention import delete_old_log_entries, delete_old_results
 from validation.results import stored_results
 from validation.results.api import NOT_STORED
 
