@@ -114,8 +114,9 @@ def test_paths_in_docs_exist(document: str) -> None:
 
 
 def test_no_line_of_a_template_is_too_long() -> None:
-    # Code samples and responses are shown character by character. A row of a table is one line.
+    # Code samples and responses are shown character by character.
     names = [n for n in tracked_files() if re.match(r"templates/(?!docs/examples/)", n)]
     assert len(names) > 100
     lines = [(n, line) for n in names for line in (ROOT / n).read_text().splitlines()]
-    assert [n for n, line in lines if len(line) > 120 and not line.startswith("| ")] == []
+    # A row of a table is one line, and so is the beginning of a block.
+    assert [n for n, line in lines if len(line) > 120 and not line.startswith(("| ", "```"))] == []
