@@ -90,7 +90,6 @@ class ValidationView(ApiView):
     def read_options(self, document: dict[str, object]) -> None:
         self.idempotency_key = read_idempotency_key(self.request)
         self.timeout_seconds = read_mailbox_check(document)
-        refuse_unavailable(self.check)
         call = self.request.call
         self.caller = Caller(call.key.account, call.key, call.request_id)
 
@@ -120,6 +119,7 @@ class ValidateView(ValidationView):
         offered = CHECK_FIELDS if settings.PROBE_MAILBOX_CHECKS else ()
         others = {name: document[name] for name in document if name not in CHECK_FIELDS}
         refuse_unknown_fields(others, "email", *offered)
+        refuse_unavailable(self.check)
         self.request.call.price = services.price_of(self.email, self.check)
 
     def load_replay(self, idempotency_key: str) -> ValidationResponse | None:

@@ -136,4 +136,4 @@ def test_limit_of_a_higher_plan_is_on_the_page(browser: Client, account: Account
     account.subscription.save()
     page = browser.get(f"{PAGE}create/").content.decode()
     assert f'data-max-bytes="{plan.list_bytes}"' in page
-    assert f"{plan.list_bytes >> 20} MB, your plan&#x27;s limit" in page
+    assert f"{plan.list_bytes >> 20} MB, your plan's limit" in page

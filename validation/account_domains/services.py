@@ -2,6 +2,7 @@ import secrets
 from collections.abc import Collection, Sequence
 
 from django.db import transaction
+from django.db.models import F
 
 from accounts.models import Account
 from apikeys.actor import Actor
@@ -18,8 +19,8 @@ class DomainsChanged(Exception):
 
 def read_domains(account: Account) -> AccountDomains:
     """Return the account's domains, in a new row if it has none."""
-    rows = AccountDomains.objects.filter(account=account).select_related("account")
-    return rows.first() or AccountDomains(account=account)
+    rows = AccountDomains.objects.annotate(version=F("account__domains_version"))
+    return rows.filter(account=account).first() or AccountDomains(account_id=account.pk)
 
 
 @transaction.atomic
@@ -32,7 +33,7 @@ def replace_domains(
     present = read_domains(account)
     if etags is not None and present.etag not in etags:
         raise DomainsChanged
-    new = AccountDomains(pk=present.pk, account=account, allowed=allowed, denied=denied)
+    new = AccountDomains(pk=present.pk, account_id=account.pk, allowed=allowed, denied=denied)
     if present.document() == new.document():
         return present
     _store(new)
@@ -41,14 +42,14 @@ def replace_domains(
 
 
 def _store(domains: AccountDomains) -> None:
+    account = Account.objects.filter(pk=domains.account_id)
     if domains.allowed or domains.denied:
         # Random: no cache has other lists under this number, even after a restore.
-        domains.account.domains_version = secrets.randbits(62)
+        domains.version = secrets.randbits(62)
         domains.save()
     else:
-        domains.account.domains_version = None
-        AccountDomains.objects.filter(account=domains.account).delete()
-    domains.account.save(update_fields=["domains_version"])
+        AccountDomains.objects.filter(account_id=domains.account_id).delete()
+    account.update(domains_version=domains.version)
 
 
 def describe_change(before: AccountDomains, after: AccountDomains) -> str:
@@ -72,7 +73,7 @@ def _name_difference(change: str, these: Sequence[str], others: Sequence[str]) -
 
 
 def erase_domains(*, account: Account) -> None:
-    _store(AccountDomains(account=account))
+    _store(AccountDomains(account_id=account.pk))
 
 
 def export_domains(*, account: Account) -> dict[str, object]:

@@ -10,6 +10,7 @@ from validation.api import (
     REMAINING,
     REPLAYED,
     ValidationView,
+    refuse_unavailable,
     validation_response,
 )
 from validation.batches import services
@@ -33,6 +34,7 @@ class ValidateBatchView(ValidationView):
         self.read_options(document)
         emails = {name: value for name, value in document.items() if name not in CHECK_FIELDS}
         self.emails = BatchRequestSerializer.parse(emails)["emails"]
+        refuse_unavailable(self.check)
         consume_for_batch(self.request.call, len(self.emails))
         self.request.call.price = services.price_of_batch(self.emails, self.check)
 

@@ -24,6 +24,8 @@ class AccountDomains(models.Model):
     allowed = models.JSONField(default=list)
     denied = models.JSONField(default=list)
     changed_at = models.DateTimeField(default=timezone.now)
+    # The account's. It is read with the row.
+    version: int | None = None
 
     class Meta:
         verbose_name = verbose_name_plural = "own domains"
@@ -33,7 +35,7 @@ class AccountDomains(models.Model):
 
     @property
     def etag(self) -> str:
-        return f'"{self.account.domains_version or 0:x}"'
+        return f'"{self.version or 0:x}"'
 
     def document(self) -> dict[str, list[str]]:
         return {"allowed": self.allowed, "denied": self.denied}
