@@ -56,9 +56,7 @@ def test_name_and_metadata_can_differ(caller: ApiClient, account: Account) -> No
     assert error_code(rerun(caller, old, {"column": 1})) == "unknown_field"
 
 
-def test_retry_with_the_same_idempotency_key_creates_one_list(
-    caller: ApiClient, account: Account
-) -> None:
+def test_retry_with_the_same_key_creates_one_list(caller: ApiClient, account: Account) -> None:
     old = make_list(account)
     first, again = (rerun(caller, old, Idempotency_Key="again") for _ in range(2))
     assert (again.status_code, again.content) == (201, first.content)
