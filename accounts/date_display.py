@@ -1,13 +1,16 @@
 """Django's current time zone stays UTC: queries, emails and downloads depend on it."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta, tzinfo
 from functools import cache
+from typing import Any
 from zoneinfo import ZoneInfo, available_timezones
 
+from django import forms
+from django.core.exceptions import ValidationError
 from django.db.models import TextChoices
 from django.utils import dateformat
 
@@ -93,6 +96,23 @@ def exact_time(moment: datetime) -> str:
     """Format a time with seconds and offset: 23 Nov 2026, 18:30:05 UTC+1."""
     local = moment.astimezone(current_zone())
     return f"{date_format(local, 'EXACT_FORMAT')} UTC{_describe_offset(local.utcoffset())}"
+
+
+class LocalDateTimeField(forms.DateTimeField):
+    """A time that the user enters and sees in their zone."""
+
+    widget = forms.DateTimeInput({"type": "datetime-local"})
+
+    def prepare_value(self, value: Any) -> Any:
+        is_time = isinstance(value, datetime)
+        return f"{value.astimezone(current_zone()):%Y-%m-%dT%H:%M}" if is_time else value
+
+    def to_python(self, value: Any) -> datetime | None:
+        moment = super().to_python(value)
+        # The first and last days of the calendar can't be converted.
+        with suppress(OverflowError):
+            return moment and moment.replace(tzinfo=current_zone()).astimezone(UTC)
+        raise ValidationError(self.error_messages["invalid"], code="invalid")
 
 
 def _describe_offset(offset: timedelta | None) -> str:

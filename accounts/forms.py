@@ -1,4 +1,4 @@
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from functools import partial
 from itertools import groupby
 from typing import Any
@@ -10,7 +10,7 @@ from django.http import QueryDict
 from django.utils import timezone
 from django.utils.crypto import get_random_string
 
-from accounts.date_display import current_zone, zone_choices
+from accounts.date_display import LocalDateTimeField, zone_choices
 from accounts.events.types import EventType, offered_types, types_by_name
 from accounts.models import Account, Delivery, User
 from accounts.models.webhooks import DeliveryState
@@ -58,14 +58,13 @@ class ProfileForm(forms.ModelForm[User]):
 
 
 class PreferencesForm(forms.ModelForm[User]):
+    time_zone = forms.ChoiceField(
+        choices=lambda: [("", "Same as the browser"), *zone_choices()], required=False
+    )
+
     class Meta:
         model = User
         fields = ("theme", "time_zone", "date_format")
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        choices = [("", "Same as the browser"), *zone_choices()]
-        self.fields["time_zone"] = forms.ChoiceField(choices=choices, required=False)
 
 
 class AccountForm(forms.ModelForm[Account]):
@@ -166,22 +165,10 @@ class RotateWebhookForm(forms.Form):
     public_key = forms.CharField(widget=forms.HiddenInput)
 
 
-def _local_day_ago() -> datetime:
-    return (timezone.now() - timedelta(days=1)).astimezone(current_zone()).replace(tzinfo=None)
-
-
 class ReplayFailedForm(forms.Form):
-    since = forms.DateTimeField(
-        label="Failed since",
-        initial=_local_day_ago,
-        widget=forms.DateTimeInput({"type": "datetime-local"}, format="%Y-%m-%dT%H:%M"),
+    since = LocalDateTimeField(
+        label="Failed since", initial=lambda: timezone.now() - timedelta(days=1)
     )
-
-    def clean_since(self) -> datetime:
-        since: datetime = self.cleaned_data["since"].replace(tzinfo=current_zone())
-        now = timezone.now()
-        # Years such as 1 and 9999 can't be converted.
-        return min(max(since, now - timedelta(days=365)), now).astimezone(UTC)
 
 
 class DeliveryFilter(QueryForm):

@@ -4,10 +4,6 @@ from accounts.models import Account, User
 from runtime.hooks import Hook
 
 
-class AccountOpened(Protocol):
-    def __call__(self, *, account: Account, user: User) -> None: ...
-
-
 class AccountClosed(Protocol):
     def __call__(self, *, account: Account, actor: User) -> None: ...
 
@@ -31,9 +27,8 @@ class EmailConfirmed(Protocol):
         """Handle a confirmed address. `by_operator`: the user didn't sign up."""
 
 
-on_account_opened = Hook[AccountOpened]("ON_ACCOUNT_OPENED")
+on_account_opened = Hook[AccountChanged]("ON_ACCOUNT_OPENED")
 on_account_closed = Hook[AccountClosed]("ON_ACCOUNT_CLOSED")
-on_account_reopened = Hook[AccountChanged]("ON_ACCOUNT_REOPENED")
 on_account_erased = Hook[AccountChanged]("ON_ACCOUNT_ERASED")
 on_user_erased = Hook[UserErased]("ON_USER_ERASED")
 on_account_exported = Hook[AccountExported]("ON_ACCOUNT_EXPORTED")

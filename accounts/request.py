@@ -19,9 +19,14 @@ class SiteRequest(IdentifiedRequest):
     continue_to: str
 
 
-class AccountRequest(SiteRequest):
-    """A request that has passed `require_permission`."""
+class SignedInRequest(SiteRequest):
+    """A request to a view without `login_not_required`."""
 
     user: "User"
+
+
+class AccountRequest(SignedInRequest):
+    """A request that has passed `require_permission`."""
+
     account: "Account"
     membership: "Membership"

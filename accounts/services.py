@@ -1,10 +1,13 @@
 from contextlib import suppress
 
 from allauth.account.models import EmailAddress
+from allauth.socialaccount.models import SocialAccount
 from allauth.usersessions.models import UserSession
 from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.db import transaction
+from django.db.models import F
+from django.db.models.fields.json import KT
 from django.utils import timezone
 
 from accounts import audit, emails, hooks
@@ -13,45 +16,42 @@ from accounts.events.declared import ACCOUNT_REINSTATED, ACCOUNT_SUSPENDED
 from accounts.models import Account, Invitation, Membership, User
 from accounts.names import validate_name
 from accounts.roles import Role
+from runtime.http.refusals import Refused
 
 MAX_OWNED_ACCOUNTS = 5
 
 
-class TooManyAccounts(Exception):
-    """Raised with a text for a user who owns too many accounts."""
-
-
 @transaction.atomic
-def open_account(*, user: User, name: str = "", ip: str | None = None) -> Account:
+def open_account(*, user: User, name: str = "") -> Account:
     account = Account.objects.create(name=name or _default_account_name(user))
     Membership.objects.create(account=account, user=user, role=Role.OWNER)
-    audit.record(account, user, "account.opened", account.name, ip)
+    audit.record(account, user, "account.opened", account.name)
     for set_up in hooks.on_account_opened:
-        set_up(account=account, user=user)
+        set_up(account=account)
     return account
 
 
 @transaction.atomic
-def open_another_account(*, user: User, name: str, ip: str | None = None) -> Account:
+def open_another_account(*, user: User, name: str) -> Account:
     """Limit accounts: each gets free credits and can send invitations."""
     # Locked, so that concurrent requests can't both pass the limit.
     User.objects.select_for_update(no_key=True).get(pk=user.pk)
     owned = Account.objects.open().filter(memberships__user=user, memberships__role=Role.OWNER)
     if owned.count() >= MAX_OWNED_ACCOUNTS:
-        raise TooManyAccounts(
+        raise Refused(
             f"You already own {MAX_OWNED_ACCOUNTS} accounts, the maximum. Close one first."
         )
-    account = open_account(user=user, name=name, ip=ip)
+    account = open_account(user=user, name=name)
     # Users who joined by invitation confirmed their address before.
     run_email_confirmed_hooks(user=user)
     return account
 
 
 @transaction.atomic
-def rename_user(*, user: User, name: str, account: Account | None, ip: str | None = None) -> None:
+def rename_user(*, user: User, name: str, account: Account | None) -> None:
     user.name = name
     user.save(update_fields=["name"])
-    audit.record(account, user, "user.renamed", name, ip)
+    audit.record(account, user, "user.renamed", name)
 
 
 def change_preferences(*, user: User, theme: str, time_zone: str, date_format: str) -> None:
@@ -75,50 +75,46 @@ def run_email_confirmed_hooks(*, user: User, by_operator: bool = False) -> None:
 
 
 @transaction.atomic
-def rename_account(*, account: Account, name: str, actor: User, ip: str | None = None) -> None:
+def rename_account(*, account: Account, name: str, actor: User) -> None:
     before = account.name
     account.name = name
     account.save(update_fields=["name"])
-    audit.record(account, actor, "account.renamed", f"{before} → {name}", ip)
+    audit.record(account, actor, "account.renamed", f"{before} → {name}")
 
 
 @transaction.atomic
-def change_log_days(
-    *, account: Account, days: int | None, actor: User, ip: str | None = None
-) -> None:
+def change_log_days(*, account: Account, days: int | None, actor: User) -> None:
     """None means the maximum. A daily job deletes older entries."""
     before = account.log_retention_days
     account.log_days = days
     account.log_since = account.log_starts_at
     account.save(update_fields=["log_days", "log_since"])
     target = f"{before} → {account.log_retention_days} days"
-    audit.record(account, actor, "account.log_days_changed", target, ip)
+    audit.record(account, actor, "account.log_days_changed", target)
 
 
 @transaction.atomic
-def suspend_account(
-    *, account: Account, actor: User, reason: str = "", ip: str | None = None
-) -> None:
+def suspend_account(*, account: Account, actor: User, reason: str = "") -> None:
     """Owners and admins read the reason in the audit log."""
     if Account.objects.filter(pk=account.pk, suspended_at=None).update(suspended_at=timezone.now()):
-        audit.record(account, actor, "account.suspended", reason or account.name, ip)
+        audit.record(account, actor, "account.suspended", reason or account.name)
         record_event(account, ACCOUNT_SUSPENDED, {"state": "suspended"})
 
 
 @transaction.atomic
-def lift_suspension(*, account: Account, actor: User, ip: str | None = None) -> None:
+def lift_suspension(*, account: Account, actor: User) -> None:
     suspended = Account.objects.filter(pk=account.pk).exclude(suspended_at=None)
     if suspended.update(suspended_at=None):
-        audit.record(account, actor, "account.suspension_lifted", account.name, ip)
+        audit.record(account, actor, "account.suspension_lifted", account.name)
         record_event(account, ACCOUNT_REINSTATED, {"state": "open"})
 
 
 @transaction.atomic
-def close_account(*, account: Account, actor: User, ip: str | None = None) -> None:
+def close_account(*, account: Account, actor: User) -> None:
     if not Account.objects.open().filter(pk=account.pk).update(closed_at=timezone.now()):
         return
     account.refresh_from_db()
-    audit.record(account, actor, "account.closed", account.name, ip)
+    audit.record(account, actor, "account.closed", account.name)
     for clean_up in hooks.on_account_closed:
         clean_up(account=account, actor=actor)
     account.invitations.pending().delete()
@@ -131,18 +127,16 @@ def close_account(*, account: Account, actor: User, ip: str | None = None) -> No
 
 
 @transaction.atomic
-def reopen_account(*, account: Account, actor: User, ip: str | None = None) -> None:
+def reopen_account(*, account: Account, actor: User) -> None:
     closed = Account.objects.filter(pk=account.pk, erased_at=None).exclude(closed_at=None)
     if closed.update(closed_at=None):
-        audit.record(account, actor, "account.reopened", account.name, ip)
-        for handle in hooks.on_account_reopened:
-            handle(account=account)
+        audit.record(account, actor, "account.reopened", account.name)
 
 
 @transaction.atomic
-def export_account(*, account: Account, actor: User, ip: str | None = None) -> dict[str, object]:
+def export_account(*, account: Account, actor: User) -> dict[str, object]:
     """Upper layers add sections."""
-    audit.record(account, actor, "account.exported", account.name, ip)
+    audit.record(account, actor, "account.exported", account.name)
     export: dict[str, object] = {
         "exported_at": timezone.now(),
         "account": {
@@ -154,15 +148,7 @@ def export_account(*, account: Account, actor: User, ip: str | None = None) -> d
             "requires_second_factor": account.requires_second_factor,
         },
         "members": [
-            {
-                "email": membership.user.email,
-                "name": membership.user.name,
-                "role": membership.role,
-                "joined_at": membership.joined_at,
-                "terms_version": membership.user.terms_version,
-                "terms_agreed_at": membership.user.terms_agreed_at,
-            }
-            for membership in account.memberships.select_related("user")
+            _member_data(membership) for membership in account.memberships.select_related("user")
         ],
         "invitations": list(
             Invitation.objects.pending()
@@ -187,6 +173,23 @@ def export_account(*, account: Account, actor: User, ip: str | None = None) -> d
     return export
 
 
+def _member_data(membership: Membership) -> dict[str, object]:
+    user = membership.user
+    return {
+        "email": user.email,
+        "name": user.name,
+        "role": membership.role,
+        "joined_at": membership.joined_at,
+        "terms_version": user.terms_version,
+        "terms_agreed_at": user.terms_agreed_at,
+        "sign_in_providers": list(
+            SocialAccount.objects.filter(user=user)
+            .order_by("pk")
+            .values("provider", account=KT("extra_data__label"), connected_at=F("date_joined"))
+        ),
+    }
+
+
 def _default_account_name(user: User) -> str:
     name = user.email.partition("@")[0][:100]
     with suppress(ValidationError):
@@ -196,9 +199,9 @@ def _default_account_name(user: User) -> str:
 
 
 @transaction.atomic
-def agree_to_terms(*, user: User, account: Account | None, ip: str | None = None) -> None:
+def agree_to_terms(*, user: User, account: Account | None) -> None:
     """The terms include the data processing agreement."""
     user.terms_version = settings.TERMS_VERSION
     user.terms_agreed_at = timezone.now()
     user.save(update_fields=["terms_version", "terms_agreed_at"])
-    audit.record(account, user, "user.terms_agreed", f"version of {user.terms_version}", ip)
+    audit.record(account, user, "user.terms_agreed", f"version of {user.terms_version}")

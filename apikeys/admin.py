@@ -38,7 +38,7 @@ class ApiKeyAdmin(ReadOnlyAdmin):
         revoked = [
             key.name
             for key in keys.select_related("account")
-            if services.revoke_key(key=key, actor=request.user, ip=request.ip)
+            if services.revoke_key(key=key, actor=request.user)
         ]
         self.message_user(request, f"Revoked: {', '.join(revoked) or 'none'}.")
 

@@ -12,7 +12,6 @@ from accounts.models import Account
 from apikeys.credit_limits import MAX_CREDITS_PER_MONTH
 from apikeys.models import ApiKey
 from apikeys.scopes import SCOPES, VALIDATION_ONLY
-from apikeys.services import GRACE_PERIODS
 
 MAX_NETWORKS = 50
 LIFETIMES = {"": "Never", "30": "In 30 days", "90": "In 90 days", "365": "In 1 year"}
@@ -22,7 +21,7 @@ ACCESS_CHOICES = {
     FULL: "Full access: the key can use the whole API, including features added later",
     CUSTOM: "Custom: the key has the scopes that you choose",
 }
-GRACE_LABELS = ("No, revoke it now", "For 1 hour", "For 24 hours", "For 7 days")
+GRACE_HOURS = {0: "No, revoke it now", 1: "For 1 hour", 24: "For 24 hours", 168: "For 7 days"}
 
 
 class KeySettingsForm(forms.Form):
@@ -106,9 +105,9 @@ class CreateKeyForm(KeySettingsForm, OneTimeForm):
 
 class RotateKeyForm(OneTimeForm):
     grace = forms.TypedChoiceField(
-        choices=list(enumerate(GRACE_LABELS)),
-        coerce=lambda index: GRACE_PERIODS[int(index)],
-        initial=2,
+        choices=list(GRACE_HOURS.items()),
+        coerce=lambda hours: timedelta(hours=int(hours)),
+        initial=24,
         label="Keep the old key working",
     )
 

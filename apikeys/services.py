@@ -20,9 +20,7 @@ from apikeys.credit_limits import CreditUse
 from apikeys.hooks import key_credit_use
 from apikeys.models import EXPIRY_NOTICE, MAX_ACTIVE_KEYS, ApiKey, KeyChangeRefused, TooManyKeys
 
-GRACE_PERIODS = (timedelta(0), timedelta(hours=1), timedelta(hours=24), timedelta(days=7))
 _EXPIRED = "key.expired:"
-CHANGEABLE = ("name", "scopes", "allowed_networks", "requests_per_minute", "credits_per_month")
 
 
 class FormAlreadyUsed(Exception):
@@ -31,24 +29,6 @@ class FormAlreadyUsed(Exception):
     def __init__(self, key: ApiKey) -> None:
         super().__init__(f"{key} has already been created.")
         self.key = key
-
-
-class AccountIsClosed(KeyChangeRefused):
-    def __init__(self) -> None:
-        super().__init__("This account is closed. Reopen it to change its keys.")
-
-
-class KeyIsNotActive(KeyChangeRefused):
-    def __init__(self) -> None:
-        super().__init__("This key is no longer active. Create a new one instead.")
-
-
-class NoRoomForReplacement(KeyChangeRefused):
-    def __init__(self) -> None:
-        super().__init__(
-            f"Your account would have more than {MAX_ACTIVE_KEYS} active keys. "
-            "Revoke the old key now, or revoke another one first."
-        )
 
 
 @transaction.atomic
@@ -63,7 +43,6 @@ def create_key(
     credits_per_month: int | None = None,
     scopes: list[str] | None = None,
     form_token: str | None = None,
-    ip: str | None = None,
 ) -> tuple[ApiKey, str]:
     _lock_open_account(account)
     _refuse_used_form(account, form_token)
@@ -79,7 +58,7 @@ def create_key(
         form_token=form_token,
     )
     limit = f", {_describe_limit(credits_per_month)}" if credits_per_month else ""
-    audit.record(account, actor, "key.created", f"{key}, {key.access.lower()}{limit}", ip)
+    audit.record(account, actor, "key.created", f"{key}, {key.access.lower()}{limit}")
     emails.queue_key_created(key=key, actor=actor)
     data = {"id": key.public_id, "expires_at": expires_at}
     record_event(account, event_types.KEY_CREATED, data)
@@ -96,13 +75,10 @@ def change_key(
     credits_per_month: int | None,
     scopes: list[str] | None,
     actor: User,
-    ip: str | None = None,
 ) -> None:
-    if not ApiKey.objects.active().select_for_update(no_key=True).filter(pk=key.pk).exists():
-        raise KeyIsNotActive
-    columns = [*CHANGEABLE, "limit_announced_at", "limit_warned_at"]
     # A charge may have announced the limit since the key was read.
-    key.refresh_from_db(fields=columns)
+    key.refresh_from_db(from_queryset=ApiKey.objects.select_for_update(no_key=True))
+    key.require_active()
     before = str(key)
     key.name = name
     key.allowed_networks = allowed_networks
@@ -111,13 +87,13 @@ def change_key(
     if credits_per_month != key.credits_per_month:
         key.credits_per_month = credits_per_month
         key.limit_announced_at = key.limit_warned_at = None
-    key.save(update_fields=columns)
+    key.save()
     networks = ", ".join(allowed_networks) or "anywhere"
     limit = requests_per_minute or "the account's"
     credit_limit = _describe_limit(credits_per_month)
     limits = f"limit {limit}, {credit_limit}"
     target = f"{before}: {name}, {key.access.lower()}, from {networks}, {limits}"
-    audit.record(key.account, actor, "key.changed", target, ip)
+    audit.record(key.account, actor, "key.changed", target)
     emails.queue_key_changed(key=key, actor=actor)
 
 
@@ -128,19 +104,20 @@ def rotate_key(
     grace: timedelta,
     actor: User,
     form_token: str | None = None,
-    ip: str | None = None,
 ) -> tuple[ApiKey, str]:
     _lock_open_account(key.account)
     _refuse_used_form(key.account, form_token)
     key.refresh_from_db()
-    if not key.is_active:
-        raise KeyIsNotActive
+    key.require_rotatable()
     try:
         replacement, secret = key.rotate(grace=grace, created_by=actor, form_token=form_token)
     except TooManyKeys:
-        raise NoRoomForReplacement from None
+        raise KeyChangeRefused(
+            f"Your account would have more than {MAX_ACTIVE_KEYS} active keys. "
+            "Revoke the old key now, or revoke another one first."
+        ) from None
     key.refresh_from_db()
-    audit.record(key.account, actor, "key.rotated", f"{key} → {replacement.display}", ip)
+    audit.record(key.account, actor, "key.rotated", f"{key} → {replacement.display}")
     emails.queue_key_rotated(key=key, replacement=replacement, actor=actor)
     ids = {"id": key.public_id, "replaced_by": replacement.public_id}
     expires_at = key.revoked_at or key.expires_at
@@ -149,11 +126,11 @@ def rotate_key(
 
 
 @transaction.atomic
-def revoke_key(*, key: ApiKey, actor: User | None, ip: str | None = None) -> bool:
+def revoke_key(*, key: ApiKey, actor: User | None) -> bool:
     """Revoke the key. Return False if it was revoked before."""
     if not key.revoke():
         return False
-    audit.record(key.account, actor, "key.revoked", str(key), ip)
+    audit.record(key.account, actor, "key.revoked", str(key))
     emails.queue_key_revoked(key=key, actor=actor)
     record_event(key.account, event_types.KEY_REVOKED, {"id": key.public_id})
     return True
@@ -235,7 +212,7 @@ def _describe_limit(credits_per_month: int | None) -> str:
 
 def _lock_open_account(account: Account) -> None:
     if not Account.objects.lock_if_open(account):
-        raise AccountIsClosed
+        raise KeyChangeRefused("This account is closed. Reopen it to change its keys.")
 
 
 def _refuse_used_form(account: Account, form_token: str | None) -> None:

@@ -11,9 +11,8 @@ from accounts.roles import TeamPermission
 from apikeys import services
 from apikeys.forms import CreateKeyForm, KeySettingsForm, RotateKeyForm, access_of
 from apikeys.hooks import key_requests
-from apikeys.models import MAX_ACTIVE_KEYS, AlreadyRotated, ApiKey, KeyChangeRefused
+from apikeys.models import MAX_ACTIVE_KEYS, ApiKey, KeyChangeRefused
 from apikeys.scopes import is_wider
-from apikeys.services import KeyIsNotActive
 
 PAGE = "apikeys:show-keys"
 MAX_INACTIVE_SHOWN = 20
@@ -44,21 +43,22 @@ def create_key(request: AccountRequest) -> HttpResponse:
     if form.is_valid():
         try:
             key, secret = services.create_key(
-                account=request.account, actor=request.user, ip=request.ip, **form.cleaned_data
+                account=request.account, actor=request.user, **form.cleaned_data
             )
         except services.FormAlreadyUsed as error:
-            return _render_shown_before(request, error.key)
+            return render(request, "apikeys/key_shown_before.html", {"key": error.key})
         except KeyChangeRefused as error:
             form.add_error(None, str(error))
         else:
-            return _render_secret(request, key, secret)
+            return render(request, "apikeys/show_new_key.html", {"key": key, "secret": secret})
     return render(request, "apikeys/create_key.html", {"form": form})
 
 
 @require_permission(TeamPermission.MANAGE_KEYS)
 def show_created(request: AccountRequest, key_id: str) -> HttpResponse:
     """Handle a reload: the secret is shown only once."""
-    return _render_shown_before(request, _get_key(request, key_id))
+    key = _get_key(request, key_id)
+    return render(request, "apikeys/key_shown_before.html", {"key": key})
 
 
 @require_permission(TeamPermission.MANAGE_KEYS, takes_post=True)
@@ -76,7 +76,7 @@ def change_key(request: AccountRequest, key_id: str) -> HttpResponse:
         if is_wider(form.cleaned_data["scopes"], key.scope_names):
             require_factor(request)
         try:
-            services.change_key(key=key, actor=request.user, ip=request.ip, **form.cleaned_data)
+            services.change_key(key=key, actor=request.user, **form.cleaned_data)
         except KeyChangeRefused as error:
             form.add_error(None, str(error))
         else:
@@ -91,21 +91,25 @@ def change_key(request: AccountRequest, key_id: str) -> HttpResponse:
 @factor_required()
 def rotate_key(request: AccountRequest, key_id: str) -> HttpResponse:
     key = _get_key(request, key_id)
-    if request.method != "POST" and (key.replaced_by or not key.is_active):
-        messages.error(request, str(AlreadyRotated() if key.replaced_by else KeyIsNotActive()))
-        return redirect(PAGE)
+    if request.method != "POST":
+        try:
+            key.require_rotatable()
+        except KeyChangeRefused as error:
+            messages.error(request, str(error))
+            return redirect(PAGE)
     form = RotateKeyForm(request.POST or None)
     if form.is_valid():
         try:
             replacement, secret = services.rotate_key(
-                key=key, actor=request.user, ip=request.ip, **form.cleaned_data
+                key=key, actor=request.user, **form.cleaned_data
             )
         except services.FormAlreadyUsed as error:
-            return _render_shown_before(request, error.key)
+            return render(request, "apikeys/key_shown_before.html", {"key": error.key})
         except KeyChangeRefused as error:
             form.add_error(None, str(error))
         else:
-            return _render_secret(request, replacement, secret)
+            context = {"key": replacement, "secret": secret}
+            return render(request, "apikeys/show_new_key.html", context)
     return render(request, "apikeys/rotate_key.html", {"form": form, "key": key})
 
 
@@ -114,19 +118,11 @@ def revoke_key(request: AccountRequest, key_id: str) -> HttpResponse:
     key = _get_key(request, key_id)
     if request.method != "POST":
         return render(request, "apikeys/revoke_key.html", {"key": key})
-    if services.revoke_key(key=key, actor=request.user, ip=request.ip):
+    if services.revoke_key(key=key, actor=request.user):
         messages.success(request, f"Revoked {key.name}. Requests with this key are now refused.")
     else:
         messages.info(request, f"{key.name} was already revoked.")
     return redirect(PAGE)
-
-
-def _render_secret(request: AccountRequest, key: ApiKey, secret: str) -> HttpResponse:
-    return render(request, "apikeys/show_new_key.html", {"key": key, "secret": secret})
-
-
-def _render_shown_before(request: AccountRequest, key: ApiKey) -> HttpResponse:
-    return render(request, "apikeys/key_shown_before.html", {"key": key})
 
 
 def _get_key(request: AccountRequest, key_id: str) -> ApiKey:

@@ -8,6 +8,7 @@ import logging
 import math
 import time
 from collections.abc import Callable
+from typing import Any
 
 from django.conf import settings
 from django.db import connection
@@ -20,11 +21,10 @@ from apikeys.rest.responses import ApiResponse, error_response
 from apikeys.throttling.limits import counters_are_reachable
 from config.errors import RETRY_AFTER
 from engine import DOMAIN_DATA
-from runtime.database.availability import is_available
-from runtime.database.empty_database import is_empty
-from runtime.database.missing_migrations import has_missing_migrations
+from runtime.database.applied_migrations import has_missing_migrations, is_empty
 from runtime.database.timeouts import query_timeout
 from runtime.health_check_cache import HealthCheckCache
+from runtime.http.request import Middleware
 from runtime.json_text import render_json
 
 logger = logging.getLogger(__name__)
@@ -38,10 +38,10 @@ RESOLVER_TIMEOUT = 0.5
 WARM_UP_SECONDS = 10.0
 
 
-def _check_database(check: Callable[[], bool]) -> bool:
+def _check_database(check: Callable[[Any], bool]) -> bool:
     query_timeout.set(DATABASE_TIMEOUT)
     try:
-        return check()
+        return check(connection)
     finally:
         # Django's connections are per thread.
         connection.close()
@@ -50,14 +50,14 @@ def _check_database(check: Callable[[], bool]) -> bool:
 # Without these, nothing works.
 REQUIRED = {
     "database": HealthCheckCache(
-        lambda: _check_database(is_available),
+        lambda: _check_database(lambda database: database.is_available()),
         timeout=DATABASE_WAIT_SECONDS,
         healthy_ttl=1,
         unhealthy_ttl=1,
     ),
     # Once true, never checked again.
     "migrations": HealthCheckCache(
-        lambda: _check_database(lambda: not has_missing_migrations(connection)),
+        lambda: _check_database(lambda database: not has_missing_migrations(database)),
         timeout=DATABASE_WAIT_SECONDS,
         healthy_ttl=math.inf,
         unhealthy_ttl=3,
@@ -77,10 +77,8 @@ OPTIONAL = {
 }
 
 
-class HealthMiddleware:
-    def __init__(self, get_response: Callable[[SiteRequest], HttpResponse]) -> None:
-        self.get_response = get_response
-        self.was_ready = True
+class HealthMiddleware(Middleware):
+    was_ready = True
 
     def __call__(self, request: SiteRequest) -> HttpResponse:
         if request.path_info not in {"/healthz", "/readyz"}:

@@ -9,13 +9,12 @@ ON_ACCOUNT_CLOSED: list[str] = [
     "credits.automatic_top_ups.services.switch_off_closed_account",
     "credits.payments.sync_with_provider_on_commit",
 ]
-ON_ACCOUNT_REOPENED: list[str] = []
 ON_ACCOUNT_ERASED: list[str] = [
     "accounts.webhooks.data.delete_events_and_endpoints",
     "apikeys.services.erase_personal_data",
     "credits.wallet.holds.release_holds",
     "credits.payments.cards.forget_card",
-    "validation.request_log.retention.delete_requests",
+    "validation.request_log.data.delete_requests",
     "validation.probes.data.delete_probes",
     "lists.deletion.retention.delete_lists",
     "validation.account_domains.services.erase_domains",
@@ -29,7 +28,7 @@ ON_ACCOUNT_EXPORTED: list[str] = [
     "accounts.webhooks.data.export_events_and_endpoints",
     "apikeys.services.export_keys",
     "credits.export.export_billing",
-    "validation.request_log.export.export_requests",
+    "validation.request_log.data.export_requests",
     "lists.export.export_lists",
     "validation.account_domains.services.export_domains",
     "validation.feedback.data.export_feedback",
@@ -162,6 +161,7 @@ STAFF_PANELS: list[str] = [
     "validation.staff.mailbox_checks.mailbox_checks_panel",
     "validation.staff.feedback.feedback_panel",
     "validation.staff.mail_hosts.mail_hosts_panel",
+    "reference.admin.incidents_panel",
 ]
 # Their tabs are in this order.
 STAFF_ACCOUNT_PANELS: list[str] = [

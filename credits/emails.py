@@ -19,19 +19,22 @@ RECIPIENT_ROLES = (Role.OWNER, Role.BILLING)
 ALERTED_ROLES = (Role.OWNER, Role.ADMIN, Role.DEVELOPER)
 # Stripe's code if the bank asks the customer to confirm.
 NEEDS_CUSTOMER = "authentication_required"
+CREDITS_DEDUCTED = (
+    "The refunded credits were deducted from your balance. If you already used some of them, new "
+    "credits pay those off first."
+)
 
 
 def queue_invoice(*, order: Order) -> None:
     template = "renewal" if order.kind == OrderKind.RENEWAL else "invoice"
-    rows = [*_order_rows(order), EmailRow("Due on", date_format(order.due_on))]
-    _queue(template, order.account, {**_order_context(order), "rows": rows}, _invoice_of(order))
+    context = _order_context(order, EmailRow("Due on", date_format(order.due_on)))
+    _queue(template, order.account, context, _invoice_of(order))
 
 
 def queue_receipt(*, order: Order) -> None:
     is_automatic = AutomaticOrder.objects.filter(order=order, outcome="").exists()
     template = "top_up_receipt" if is_automatic else "receipt"
-    rows = [*_order_rows(order), _balance_row(order.account)]
-    context = {**_order_context(order), "rows": rows, "top_up_link": _top_up_link()}
+    context = _order_context(order, _balance_row(order.account))
     _queue(template, order.account, context, _invoice_of(order))
 
 
@@ -42,28 +45,18 @@ def queue_refund(*, order: Order, cents: int, credits: int, plan: Plan | None) -
         "return": "The money goes back to the card you paid with."
         if order.was_paid_by_card
         else "We'll return the money by bank transfer.",
-        "deduction": describe_deduction(credits),
+        "deduction": CREDITS_DEDUCTED if credits else "",
         "rows": _refund_rows(order, cents, credits),
         "plan": plan,
     }
     _queue("refund", order.account, context)
 
 
-def describe_deduction(credits: int) -> str:
-    if not credits:
-        return ""
-    return (
-        "The refunded credits were deducted from your balance. If you already used some of them, "
-        "new credits pay those off first."
-    )
-
-
 def queue_payment_failed(
     *, account: Account, plan: Plan, ends_on: date, payment_url: str = ""
 ) -> None:
     """`payment_url` is the provider's page."""
-    billing = link("credits:show-billing")
-    context = {"plan": plan, "ends_on": ends_on, "payment_url": payment_url, "link": billing}
+    context = {"plan": plan, "ends_on": ends_on, "payment_url": payment_url}
     _queue("payment_failed", account, context)
 
 
@@ -72,18 +65,17 @@ def queue_order_payment_failed(*, order: Order) -> None:
 
 
 def queue_top_up_failed(*, order: Order, failure: str, is_off: bool) -> None:
-    context = {**_order_context(order), "is_off": is_off, "top_up_link": _top_up_link()}
-    needs_customer = failure == NEEDS_CUSTOMER
-    _queue("top_up_failed", order.account, {**context, "needs_customer": needs_customer})
+    context = {**_order_context(order), "is_off": is_off}
+    context["needs_customer"] = failure == NEEDS_CUSTOMER
+    _queue("top_up_failed", order.account, context)
 
 
 def queue_top_up_paused(*, account: Account, reason: str) -> None:
-    _queue("top_up_paused", account, {"reason": reason, "link": _top_up_link()})
+    _queue("top_up_paused", account, {"reason": reason})
 
 
 def queue_top_up_off(*, order: Order, reason: str) -> None:
-    context = {"reason": reason, "rows": _order_names(order), "link": _top_up_link()}
-    _queue("top_up_off", order.account, context)
+    _queue("top_up_off", order.account, {"reason": reason, "rows": _order_names(order)})
 
 
 def queue_plan_ended(*, account: Account, plan: Plan) -> None:
@@ -101,7 +93,6 @@ def queue_low_balance(*, account: Account, balance: int, threshold: int) -> None
         "rows": [*rows, _credits_row("We email you at", threshold)],
         "threshold": threshold,
         "link": link("credits:choose-pack"),
-        "threshold_link": link("credits:show-billing"),
         "event_type": CREDITS_LOW,
     }
     _queue("low_balance", account, context)
@@ -121,10 +112,6 @@ def queue_unusual_usage(*, account: Account, key: ApiKey | None, now: str, befor
         page = f"{link('validation:show-requests')}?key={key.public_id}"
     context = {"key": key, "rows": rows, "link": page, "event_type": USAGE_UNUSUAL}
     _queue("unusual_usage", account, context, roles=ALERTED_ROLES)
-
-
-def _top_up_link() -> str:
-    return link("credits:show-billing")
 
 
 def _order_rows(order: Order) -> list[EmailRow]:
@@ -183,10 +170,10 @@ def _invoice_of(order: Order) -> str:
     return order.public_id if order.invoice_number else ""
 
 
-def _order_context(order: Order) -> dict[str, object]:
+def _order_context(order: Order, *more_rows: EmailRow) -> dict[str, object]:
     return {
         "order": order,
-        "rows": _order_rows(order),
+        "rows": [*_order_rows(order), *more_rows],
         "amount": order.money(order.total_cents),
         "link": link("credits:show-order", order_id=order.public_id),
     }
@@ -199,12 +186,7 @@ def _queue(
     attachment: str = "",
     roles: Collection[Role] = RECIPIENT_ROLES,
 ) -> None:
-    members = account.memberships.select_related("user").order_by("pk")
+    context = {"account": account, "billing_link": link("credits:show-billing"), **context}
+    members = account.memberships.filter(role__in=roles).select_related("user").order_by("pk")
     for member in members:
-        if member.role in roles:
-            queue_email(
-                member.user.email,
-                f"credits/mails/{template}",
-                {"account": account, **context},
-                attachment=attachment,
-            )
+        queue_email(member.user.email, f"credits/mails/{template}", context, attachment=attachment)

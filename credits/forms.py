@@ -118,7 +118,3 @@ class ThresholdForm(forms.Form):
             f"Credits. Leave empty for your plan's default ({plan_default:,}). We email owners and "
             "billing members."
         )
-
-
-class ConfirmForm(OneTimeForm):
-    """A form without input."""

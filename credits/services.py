@@ -74,7 +74,6 @@ def _change_balance(
     reason: str,
     actor: User | None,
     form_token: str | None = None,
-    ip: str | None = None,
 ) -> bool:
     """Return False if the form was submitted before."""
     source = f"{kind}:{account.public_id}:{form_token or get_random_string(32)}"
@@ -82,7 +81,7 @@ def _change_balance(
         account=account, kind=kind, amount=amount, source=source, actor=actor, reason=reason
     )
     if is_new:
-        audit.record(account, actor, action, f"{amount:,}: {reason}", ip)
+        audit.record(account, actor, action, f"{amount:,}: {reason}")
     return is_new
 
 

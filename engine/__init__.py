@@ -5,7 +5,6 @@ engine.check("jane@shop.com").document()
 """
 
 from engine.aliases import canonical_address, strip_plus_tag
-from engine.batch import LookupShare
 from engine.check import Engine
 from engine.data_release import DataRelease, ReleaseRefused
 from engine.dns.budget import SIGN_UP, VISITOR
@@ -21,6 +20,7 @@ from engine.domain_data import (
     is_below,
     with_parents,
 )
+from engine.lookups import LookupShare
 from engine.sandbox import SANDBOX_DOMAIN, sandbox_smtp, sandbox_word
 from engine.smtp.connect import Dialer, connect_directly, find_targets, probe_host
 from engine.smtp.finding import as_failed, as_pending, smtp_document, with_mailbox, without_answer

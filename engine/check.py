@@ -3,17 +3,15 @@
 import logging
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
 from types import MappingProxyType
 
-from engine.batch import LookupShare, run_until
 from engine.dns.budget import FULL, LookupScope
 from engine.dns.mail_route import MailRoute
 from engine.dns.messages import Query
 from engine.dns.resolver import Resolver
 from engine.dns.slots import LookupSlots
 from engine.domain_data import DOMAIN_DATA, NO_STAFF_DOMAINS, DomainData, StaffDomains
-from engine.lookups import RESERVED_ROUTE, DomainLookups, LookupLimit
+from engine.lookups import RESERVED_ROUTE, DomainLookups, LookupLimit, LookupShare
 from engine.sandbox import sandbox_finding
 from engine.suggestions.repair import repair_address
 from engine.syntax.parsing import AddressParts, SyntaxProblem, parse_address
@@ -44,7 +42,6 @@ class Engine:
         self.domain_data = domain_data
         self.domain_data.load()
         self._before_waiting = before_waiting
-        self._after_thread = after_thread
         self._lookups = DomainLookups(
             self.resolver,
             self.slots,
@@ -57,20 +54,18 @@ class Engine:
     def check(
         self, email: str, *, scope: LookupScope = FULL, limit: LookupLimit | None = None
     ) -> Finding:
-        return self._check_safely(email, lambda parts: self._check(email, parts, scope, limit))
+        return self._check(email, lambda domain: self._lookups.find(domain, scope, limit))
 
     def check_offline(self, email: str, facts: Mapping[str, DomainInfo] = _NO_FACTS) -> Finding:
         """Check an address by facts from `describe`. Without them, the reason is `check_failed`."""
 
-        def check(parts: AddressParts) -> Finding:
-            domain = parts.ascii_domain
+        def find(domain: str) -> tuple[DomainInfo, None]:
             if self.domain_data.is_reserved(domain):
-                info = self.describe(domain, RESERVED_ROUTE)
-            else:
-                info = facts.get(domain) or self.describe(domain, MailRoute(problem="check_failed"))
-            return build_finding(self.domain_data, email, parts, info)
+                return self.describe(domain, RESERVED_ROUTE), None
+            info = facts.get(domain) or self.describe(domain, MailRoute(problem="check_failed"))
+            return info, None
 
-        return self._check_safely(email, check)
+        return self._check(email, find)
 
     def check_many(
         self,
@@ -82,33 +77,16 @@ class Engine:
     ) -> list[Finding]:
         """Return findings in order, `unknown` for addresses that take too long."""
         ends_at = time.monotonic() + seconds
-        found: dict[str, DomainInfo] = {}
         addresses = [(email, parse_address(email)) for email in emails]
-        needed = dict.fromkeys(filter(None, (self._needed_domain(parts) for _, parts in addresses)))
+        domains = [parts.ascii_domain for _, parts in addresses if isinstance(parts, AddressParts)]
+        found = self._lookups.find_many(domains, ends_at=ends_at, share=share, limit=limit)
 
-        def look_up(domain: str) -> None:
-            try:
-                self._lookups.find(domain, limit=limit, found=found)
-            except Exception:
-                logger.exception("A lookup failed, so the domain's addresses get dns_timeout")
-            finally:
-                self._after_thread()
+        def find(domain: str) -> tuple[DomainInfo, bool | None]:
+            if domain not in found and self._lookups.is_needed(domain):
+                return self.describe(domain, MailRoute(problem="dns_timeout")), None
+            return self._lookups.find(domain, limit=limit, found=found)
 
-        if needed:
-            self._before_waiting()
-            run_until(ends_at, look_up, needed, share)
-        # Running lookups may still add to `found`.
-        late = {domain for domain in needed if domain not in found}
-
-        def check(email: str, parts: AddressParts) -> Finding:
-            if late and self._needed_domain(parts) in late:
-                info = self.describe(parts.ascii_domain, MailRoute(problem="dns_timeout"))
-                return build_finding(self.domain_data, email, parts, info)
-            return self._check(email, parts, FULL, limit, found)
-
-        return [
-            self._check_safely(email, partial(check, email), parts) for email, parts in addresses
-        ]
+        return [self._check(email, find, parts) for email, parts in addresses]
 
     def simulate(self, email: str, word: str) -> Finding:
         return sandbox_finding(self.check_offline(email), word)
@@ -144,12 +122,13 @@ class Engine:
     def describe(self, domain: str, route: MailRoute) -> DomainInfo:
         return self._lookups.describe(domain, route)
 
-    def _check_safely(
+    def _check(
         self,
         email: str,
-        check: Callable[[AddressParts], Finding],
+        find: Callable[[str], tuple[DomainInfo, bool | None]],
         parsed: AddressParts | SyntaxProblem | None = None,
     ) -> Finding:
+        """Check an address. `find` returns its domain's facts, and whether they were cached."""
         try:
             parts = parsed or parse_address(email)
             if isinstance(parts, SyntaxProblem):
@@ -162,24 +141,9 @@ class Engine:
                     did_you_mean=repair_address(email, self.domain_data),
                     lists=self.domain_data.versions,
                 )
-            return check(parts)
+            info, is_cached = find(parts.ascii_domain)
+            return build_finding(self.domain_data, email, parts, info, dns_cached=is_cached)
         except Exception:
             # A bug says nothing about the address, which the log must not contain.
             logger.exception("The engine failed, so an address was reported as check_failed")
             return Finding(email, ("check_failed",), "syntax", lists=self.domain_data.versions)
-
-    def _check(
-        self,
-        email: str,
-        parts: AddressParts,
-        scope: LookupScope,
-        limit: LookupLimit | None,
-        found: dict[str, DomainInfo] | None = None,
-    ) -> Finding:
-        info, is_cached = self._lookups.find(parts.ascii_domain, scope, limit, found)
-        return build_finding(self.domain_data, email, parts, info, dns_cached=is_cached)
-
-    def _needed_domain(self, parts: AddressParts | SyntaxProblem) -> str | None:
-        if isinstance(parts, SyntaxProblem) or not self._lookups.is_needed(parts.ascii_domain):
-            return None
-        return parts.ascii_domain

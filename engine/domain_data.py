@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Literal, NamedTuple
 
 from engine.lookalikes import find_shape
-from engine.typo_index import TypoIndex
+from engine.typo_index import TypoIndex, name_of
 
 DATA_FOLDER = Path(__file__).parent / "data"
 # What DomainData reads, and releases of the domain data replace.
@@ -150,7 +150,7 @@ class DomainData:
         return {
             find_shape(domain): domain
             for domain in reversed(famous)
-            if len(domain.partition(".")[0]) >= _MIN_FAMOUS_NAME
+            if len(name_of(domain)) >= _MIN_FAMOUS_NAME
         }
 
     @cached_property
@@ -163,7 +163,7 @@ class DomainData:
 
     @cached_property
     def _well_known_names(self) -> Counter[str]:
-        return Counter(domain.partition(".")[0] for domain in self._well_known)
+        return Counter(name_of(domain) for domain in self._well_known)
 
     @cached_property
     def _top_level_domains(self) -> frozenset[str]:
@@ -193,10 +193,10 @@ class DomainData:
         """Return whether anyone can register a domain below, as in co.uk."""
         parent = name.partition(".")[2]
         rules = self.public_suffixes
-        return name in rules or f"*.{parent}" in rules or self.is_top_level_domain(name)
+        return name in rules or f"*.{parent}" in rules or name in self._top_level_domains
 
-    def is_top_level_domain(self, name: str) -> bool:
-        return name in self._top_level_domains
+    def has_top_level_domain(self, domain: str) -> bool:
+        return domain.rpartition(".")[2] in self._top_level_domains
 
     def is_disposable(self, ascii_domain: str, staff: StaffDomains = NO_STAFF_DOMAINS) -> bool:
         return self.disposable_by(ascii_domain, (), staff) is not None
@@ -239,7 +239,7 @@ class DomainData:
 
     def is_only_well_known(self, ascii_domain: str) -> bool:
         """Return whether no other well-known domain has this name, as yahoo.fr does."""
-        return self._well_known_names[ascii_domain.partition(".")[0]] == 1
+        return self._well_known_names[name_of(ascii_domain)] == 1
 
     def is_role_account(self, mailbox: str) -> bool:
         """Return whether a mailbox, in lower case without its tag, is for a role.

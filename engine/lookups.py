@@ -1,7 +1,8 @@
 import logging
 import threading
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed, wait
 from functools import partial
 from typing import Protocol
 
@@ -29,6 +30,14 @@ class LookupLimit(Protocol):
 
     def record_exhausted(self) -> None:
         """Count a lookup that exhausted its message budget."""
+
+
+class LookupShare:
+    """How many lookups the batches that share it run at a time."""
+
+    def __init__(self, lookups: int) -> None:
+        self.lookups = lookups
+        self.slots = threading.Semaphore(lookups)
 
 
 class DomainLookups:
@@ -93,6 +102,41 @@ class DomainLookups:
         if found is not None:
             found[domain] = info
         return info, is_cached
+
+    def find_many(
+        self,
+        domains: Iterable[str],
+        *,
+        ends_at: float,
+        share: LookupShare,
+        limit: LookupLimit | None,
+    ) -> dict[str, DomainInfo]:
+        """Return what is known at the deadline. Lookups that still run may add to it."""
+        needed = list(dict.fromkeys(filter(self.is_needed, domains)))
+        found: dict[str, DomainInfo] = {}
+        if not needed:
+            return found
+
+        def seconds_left() -> float:
+            return max(0.0, ends_at - time.monotonic())
+
+        def look_up(domain: str) -> None:
+            if share.slots.acquire(timeout=seconds_left()):
+                try:
+                    self.find(domain, limit=limit, found=found)
+                except Exception:
+                    logger.exception("A lookup failed, so the domain's addresses get dns_timeout")
+                finally:
+                    share.slots.release()
+                    self._after_thread()
+
+        self._before_waiting()
+        threads = ThreadPoolExecutor(min(share.lookups, len(needed)), thread_name_prefix="batch")
+        try:
+            wait([threads.submit(look_up, domain) for domain in needed], seconds_left())
+        finally:
+            threads.shutdown(wait=False, cancel_futures=True)
+        return found
 
     def find_routes(
         self, domains: Sequence[str], at_once: int, limit: LookupLimit | None

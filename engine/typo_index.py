@@ -17,6 +17,13 @@ class Match(NamedTuple):
     rank: int
     domain: str
 
+    @property
+    def name(self) -> str:
+        return name_of(self.domain)
+
+    def has_same_tld(self, domain: str) -> bool:
+        return self.domain.rpartition(".")[2] == domain.rpartition(".")[2]
+
 
 class TypoIndex:
     def __init__(self, domains: Sequence[str]) -> None:
@@ -27,7 +34,7 @@ class TypoIndex:
             # Swapped letters may cross from head to rest.
             for part in {domain[:_HEAD], domain[_HEAD:], domain[_HEAD + 1 :]}:
                 self._ranks_by_part.setdefault(part, []).append(rank)
-            self._domains_by_name.setdefault(domain.partition(".")[0], []).append(domain)
+            self._domains_by_name.setdefault(name_of(domain), []).append(domain)
 
     def find(self, typed: str) -> list[Match]:
         shortest, longest = len(typed) - 1, len(typed) + 1
@@ -53,6 +60,10 @@ class TypoIndex:
         return {rank for part in parts if part in by_part for rank in by_part[part]}
 
 
+def name_of(domain: str) -> str:
+    return domain.partition(".")[0]
+
+
 def choose_best(matches: Sequence[Match], unlikely: Sequence[Match] = ()) -> Match | None:
     """Return the match that was probably meant, unless another one may be."""
     if not matches:
@@ -71,8 +82,7 @@ def _is_rival(match: Match, first: Match) -> bool:
     if _likelihood(match)[0] == _likelihood(first)[0]:
         return True
     # Among a provider's countries, rank says more than keys.
-    has_same_name = match.domain.partition(".")[0] == first.domain.partition(".")[0]
-    return has_same_name and first.typo >= Typo.ADJACENT_KEY
+    return match.name == first.name and first.typo >= Typo.ADJACENT_KEY
 
 
 def _is_better_known(match: Match, other: Match, times: int = _MUCH_BETTER) -> bool:

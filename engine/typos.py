@@ -1,6 +1,12 @@
 from enum import IntEnum
 
 _KEYBOARD_ROWS = ("1234567890", "qwertyuiop", "asdfghjkl", "zxcvbnm")
+# Each row is half a key to the right of the one above.
+_KEY_POSITIONS = {
+    key: (row, column + row / 2)
+    for row, keys in enumerate(_KEYBOARD_ROWS)
+    for column, key in enumerate(keys)
+}
 _LOOKALIKES = {frozenset(pair) for pair in ("0o", "1l", "1i")}
 
 
@@ -49,13 +55,10 @@ def are_adjacent_keys(key: str, other: str) -> bool:
         return False
     if frozenset(key + other) in _LOOKALIKES:
         return True
-    positions = [_key_position(key), _key_position(other)]
-    if None in positions:
+    if key not in _KEY_POSITIONS or other not in _KEY_POSITIONS:
         return False
-    (row, column), (other_row, other_column) = (place for place in positions if place is not None)
-    # Each row is half a key to the right of the one above.
-    distance = (column + row / 2) - (other_column + other_row / 2)
-    return abs(row - other_row) <= 1 and abs(distance) <= 1
+    (row, column), (other_row, other_column) = _KEY_POSITIONS[key], _KEY_POSITIONS[other]
+    return abs(row - other_row) <= 1 and abs(column - other_column) <= 1
 
 
 def edit_distance(word: str, other: str) -> int:
@@ -70,8 +73,3 @@ def edit_distance(word: str, other: str) -> int:
             current.append(cost)
         before, previous = previous, current
     return previous[-1]
-
-
-def _key_position(key: str) -> tuple[int, int] | None:
-    rows = enumerate(_KEYBOARD_ROWS)
-    return next(((row, keys.index(key)) for row, keys in rows if key in keys), None)

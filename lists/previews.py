@@ -26,7 +26,10 @@ from validation.probes.egress import egresses
 _SHOWN_ROWS, _SHOWN_CELLS, _SHOWN_CHARACTERS = 20, 50, 80
 _TOP_DOMAINS = 20
 _MAX_DOMAINS = 20_000
-_COUNTED = ("valid", "disposable", "free_provider", "role_account", "extractable")
+_SHARES = ("disposable", "free_provider", "role_account")
+_COUNTED = ("valid", *_SHARES, "extractable")
+# Shares of fewer addresses could reveal single ones.
+_MIN_ADDRESSES_FOR_SHARES = 100
 
 
 class ParsedCell(NamedTuple):
@@ -131,6 +134,12 @@ class StoredPreview:
             top_domains=counter.top_domains,
             **{name: counter.counts[name] for name in _COUNTED},
         )
+
+    def shares(self, addresses: int) -> dict[str, float]:
+        """Return shares of the valid addresses, from 0 to 1. Small lists have none."""
+        if addresses < _MIN_ADDRESSES_FOR_SHARES or not self.valid:
+            return {}
+        return {name: getattr(self, name) / self.valid for name in _SHARES}
 
     @property
     def mailbox_seconds(self) -> int:

@@ -88,11 +88,10 @@ def traced(
 
         @wraps(function)
         def call(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
-            if not trace.get_current_span().is_recording():
-                return function(*args, **kwargs)
             with child_span(name) as span:
                 result = function(*args, **kwargs)
-                span.set_attributes(describe(result))
+                if span.is_recording():
+                    span.set_attributes(describe(result))
                 return result
 
         return call

@@ -14,6 +14,8 @@ from django.utils import timezone
 from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
 from pytest_django import DjangoDbBlocker
+from xdist.remote import Producer
+from xdist.scheduler import LoadFileScheduling
 
 from accounts.models import Account, Membership, User
 from accounts.roles import Role
@@ -40,6 +42,8 @@ PASSWORD = "correct horse battery"
 hypothesis_settings.register_profile("busy", suppress_health_check=[HealthCheck.too_slow])
 hypothesis_settings.load_profile("busy")
 FIREFOX = {"user-agent": "Mozilla/5.0 (X11; Linux x86_64) Firefox/130.0"}
+# The tests of each folder share a product, whose processes take seconds of CPU to start.
+SHARING = ("tests/journeys/", "tests/clients/")
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
@@ -56,14 +60,26 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> Generator[None, N
 
 
 def start_order(item: pytest.Item) -> int:
-    """Start slow tests early: at the end, the other xdist workers would wait for them.
-
-    Journeys are together, because those of a worker share a product and a browser.
-    """
-    if item.get_closest_marker("journey"):
-        return 0
+    """Start slow tests early: at the end, the other xdist workers would wait for them."""
+    if folder := sharing_folder(item.nodeid):
+        return SHARING.index(folder)
     is_slow = item.get_closest_marker("process") or item.path.parent.name in ("site", "fuzz")
-    return 1 if is_slow else 2
+    return len(SHARING) + (0 if is_slow else 1)
+
+
+def sharing_folder(nodeid: str) -> str:
+    return next(filter(nodeid.startswith, SHARING), "")
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadFileScheduling | None:
+    """Let one worker run all quick tests that share a product. All workers share the slow ones."""
+    if config.option.dist != "loadfile" or "not proof" not in config.option.markexpr:
+        return None
+    scheduling = LoadFileScheduling(config, log)
+    by_file = scheduling._split_scope
+    scheduling._split_scope = lambda nodeid: sharing_folder(nodeid) or by_file(nodeid)
+    return scheduling
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -34,7 +34,7 @@ STORAGES = {
 }
 WHITENOISE_AUTOREFRESH = True
 EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"
-if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":  # noqa: F405
+if DATABASES["default"]["ENGINE"] == "runtime.database.sqlite":  # noqa: F405
     # A file instead of memory: it has real locks, and several processes can open it.
     DATABASES["default"]["TEST"] = {"NAME": str(DATA_DIR / "test.sqlite3")}  # noqa: F405
 # The tests' mail server logs each connection.

@@ -3,7 +3,6 @@
 import hashlib
 import hmac
 import unicodedata
-from collections.abc import Mapping
 from contextlib import suppress
 from functools import lru_cache
 
@@ -35,30 +34,3 @@ def address_hash(email: str) -> str:
 def _hash_key(secret: str) -> bytes:
     """Derive the key once: lists hash millions of addresses."""
     return hashlib.sha256(b"validation.address" + secret.encode()).digest()
-
-
-_ACCOUNT_LIST_BIT = 60
-_ACCOUNT_LISTS = (None, "denied", "allowed")
-
-
-def pack_checks(checks: Mapping[str, bool | None], names: tuple[str, ...]) -> int:
-    """Pack two bits per check, in the order of `names`: 0 not run, 1 false, 2 true."""
-    packed = 0
-    for index, name in enumerate(names):
-        value = checks.get(name)
-        packed |= (0 if value is None else 1 + value) << (2 * index)
-    return packed
-
-
-def unpack_checks(packed: int, names: tuple[str, ...]) -> dict[str, bool | None]:
-    values = (None, False, True)
-    return {name: values[packed >> (2 * index) & 3] for index, name in enumerate(names)}
-
-
-def pack_account_list(account_list: str | None) -> int:
-    """Return bits for the packed checks, which save a column."""
-    return _ACCOUNT_LISTS.index(account_list) << _ACCOUNT_LIST_BIT
-
-
-def unpack_account_list(packed: int) -> str | None:
-    return _ACCOUNT_LISTS[packed >> _ACCOUNT_LIST_BIT & 3]

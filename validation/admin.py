@@ -46,13 +46,13 @@ class ListedDomainAdmin(admin.ModelAdmin[ListedDomain]):
         super().save_model(request, obj, form, change)
         staff = staff_request(request)
         target = f"{obj.domain}: {obj.get_kind_display()}, {obj.reason}"
-        audit.record(None, staff.user, "domain.listed", target, staff.ip)
+        audit.record(None, staff.user, "domain.listed", target)
         transaction.on_commit(staff_domains.invalidate)
 
     def delete_model(self, request: HttpRequest, obj: ListedDomain) -> None:
         super().delete_model(request, obj)
         staff = staff_request(request)
-        audit.record(None, staff.user, "domain.unlisted", obj.domain, staff.ip)
+        audit.record(None, staff.user, "domain.unlisted", obj.domain)
         transaction.on_commit(staff_domains.invalidate)
 
     @transaction.atomic

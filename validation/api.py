@@ -115,11 +115,11 @@ class ValidateView(ValidationView):
             if isinstance(document.get("email", document.get("emails")), list):
                 error.message += " For several addresses, use POST /v1/validate/batch."
             raise
+        self.read_options(document)
         # Where mailbox checks are off, `check` is accepted, but not offered.
         offered = CHECK_FIELDS if settings.PROBE_MAILBOX_CHECKS else ()
         others = {name: document[name] for name in document if name not in CHECK_FIELDS}
         refuse_unknown_fields(others, "email", *offered)
-        self.read_options(document)
         self.request.call.price = services.price_of(self.email, self.check)
 
     def load_replay(self, idempotency_key: str) -> ValidationResponse | None:

@@ -19,7 +19,7 @@ from validation.probes.data import erase_address as erase_probes
 from validation.results.stored_results import erase_results
 
 
-def erase_address(*, email: str, account: Account | None, actor: User, ip: str | None) -> int:
+def erase_address(*, email: str, account: Account | None, actor: User) -> int:
     """Erase the address, in all accounts if `account` is None, and return the deleted rows.
 
     Call it outside a transaction.
@@ -32,7 +32,7 @@ def erase_address(*, email: str, account: Account | None, actor: User, ip: str |
         affected_accounts = [None, *found]
     # First: an interrupted erasure must not leave deletions without an audit entry.
     for affected in affected_accounts:
-        audit.record(affected, actor, "address.erased", parse_and_mask(email), ip)
+        audit.record(affected, actor, "address.erased", parse_and_mask(email))
     requests, replays, feedback = _matching_rows(email, account)
     erase_results(email, requests, replays)
     erase_probes(email=email, account=account)

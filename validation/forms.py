@@ -1,3 +1,4 @@
+import re
 from typing import Any, cast
 
 import idna
@@ -11,6 +12,15 @@ from accounts.models import Account
 from validation.models import ListedDomain, UnprobedDomain
 
 INVALID_DOMAIN = "Enter a valid domain, such as shop.com."
+# For addresses and domains, which a browser must not correct.
+VERBATIM = {"autocomplete": "off", "autocapitalize": "none", "spellcheck": "false"}
+_LINE_BREAK = re.compile(r"\r\n|\r|\n")
+
+
+def read_lines(text: str) -> dict[int, str]:
+    """Return the lines that aren't empty by their number, without spaces around them."""
+    lines = enumerate(map(str.strip, _LINE_BREAK.split(text)), 1)
+    return {number: line for number, line in lines if line}
 
 
 class AddressForm(forms.Form):
@@ -21,13 +31,7 @@ class AddressForm(forms.Form):
         strip=False,
         max_length=320,
         widget=forms.TextInput(
-            attrs={
-                "autocomplete": "off",
-                "autocapitalize": "none",
-                "spellcheck": "false",
-                "inputmode": "email",
-                "placeholder": "jane@shop.example",
-            }
+            {**VERBATIM, "inputmode": "email", "placeholder": "jane@shop.example"}
         ),
     )
 

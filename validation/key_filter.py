@@ -8,12 +8,12 @@ from runtime.http.query_form import QueryForm
 
 PLAYGROUND = "playground"
 MAX_KEYS = 200
-ORDER_ERROR = "“From” must be before “To”."
 
 
 class KeyFilter(QueryForm):
     def __init__(self, data: Mapping[str, object], account: Account) -> None:
         super().__init__(data)
+        self.account = account
         self.keys = list(account.api_keys.all()[:MAX_KEYS])
         choices = [
             ("", "All keys"),

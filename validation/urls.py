@@ -11,7 +11,6 @@ urlpatterns = [
     path("validation/usage/", usage.show_usage, name="show-usage"),
     path("validation/usage/csv/", usage.download_usage, name="download-usage"),
     path("validation/requests/", requests.show_requests, name="show-requests"),
-    path("validation/requests/newer/", requests.show_newer_requests, name="show-newer-requests"),
     path("validation/requests/csv/", requests.export_requests, name="export-requests"),
     path("validation/requests/find/", requests.find_request, name="find-request"),
     path(

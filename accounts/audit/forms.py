@@ -2,7 +2,6 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from django import forms
-from django.core.exceptions import ValidationError
 from django.db.models import Q
 
 from accounts.audit.actions import LABELS, LABELS_BY_GROUP, ActionGroup
@@ -45,13 +44,6 @@ class AuditFilter(QueryForm):
             *((code, label) for code, (label, _) in NON_MEMBERS.items()),
         ]
         self.fields["who"].choices = [("", "Anyone"), *self.actors]  # type: ignore[attr-defined]
-
-    def clean(self) -> dict[str, object]:
-        data = super().clean() or {}
-        since, until = data.get("since"), data.get("until")
-        if since and until and since > until:
-            raise ValidationError("“From” must be before “To”.")
-        return data
 
     @property
     def audit_query(self) -> AuditQuery:

@@ -46,10 +46,10 @@ def suspension_reason(account: "Account") -> str:
 
 
 def export(
-    *, account: "Account", query: AuditQuery, description: str, actor: "User", ip: str | None = None
+    *, account: "Account", query: AuditQuery, description: str, actor: "User"
 ) -> Iterator[Row]:
     """Record the export and return its CSV rows, which include that entry."""
-    audit.record(account, actor, "audit.exported", description, ip)
+    audit.record(account, actor, "audit.exported", description)
     return _csv_rows(account, query)
 
 

@@ -1,11 +1,10 @@
 import logging
 from datetime import timedelta
-from typing import ClassVar, Protocol
+from typing import TYPE_CHECKING, ClassVar
 
 from allauth.account.adapter import DefaultAccountAdapter
 from allauth.account.internal.stagekit import clear_login
 from allauth.account.models import EmailAddress
-from allauth.core import context
 from allauth.core.exceptions import ImmediateHttpResponse, ReauthenticationRequired
 from allauth.mfa.adapter import DefaultMFAAdapter
 from allauth.mfa.models import Authenticator
@@ -36,6 +35,9 @@ from accounts.models import User
 from accounts.request import SiteRequest
 from runtime.encryption import DecryptionFailed, decrypt, encrypt
 
+if TYPE_CHECKING:
+    from accounts.authentication.forms import SignupForm
+
 logger = logging.getLogger(__name__)
 
 # Audit action by page. Other pages record a password change.
@@ -52,11 +54,6 @@ REAUTHENTICATION_LABELS = {
 
 # Session key of the password's digest at the first step of a sign-in.
 SIGN_IN_PROOF_KEY = "sign_in_proven_with"
-
-
-class PasswordForm(Protocol):
-    cleaned_data: dict[str, str]
-    hashed_password: str
 
 
 class AccountAdapter(DefaultAccountAdapter):
@@ -81,7 +78,7 @@ class AccountAdapter(DefaultAccountAdapter):
         )
 
     def save_user(
-        self, request: HttpRequest, user: User, form: PasswordForm, commit: bool = True
+        self, request: HttpRequest, user: User, form: "SignupForm", commit: bool = True
     ) -> User:
         """The password was hashed outside the transaction."""
         user.email = form.cleaned_data["email"]
@@ -95,7 +92,7 @@ class AccountAdapter(DefaultAccountAdapter):
         action = PASSWORD_ACTIONS.get(page, "user.password_changed")
         if action == "user.password_reset":
             self.request.password_reset_user = user
-        failed_attempts.save_password(user=user, action=action, ip=self.request.ip)
+        failed_attempts.save_password(user=user, action=action)
 
     def pre_authenticate(self, request: SiteRequest, **credentials: str) -> None:
         """With allauth's limits, strangers could lock an owner out."""
@@ -124,7 +121,7 @@ class AccountAdapter(DefaultAccountAdapter):
             return False
 
     def authentication_failed(self, request: SiteRequest, **credentials: str) -> None:
-        failed_attempts.record_wrong_password(email=credentials.get("email", ""), ip=request.ip)
+        failed_attempts.record_wrong_password(email=credentials.get("email", ""))
 
     def get_client_ip(self, request: SiteRequest) -> str:
         return request.ip
@@ -217,4 +214,4 @@ class SessionsAdapter(DefaultUserSessionsAdapter):
         if sessions:
             user, count = sessions[0].user, len(sessions)
             target = f"{count} browser{pluralize(count)}"
-            audit.record_for_user(user, user, "user.sessions_ended", target, context.request.ip)
+            audit.record_for_user(user, user, "user.sessions_ended", target)

@@ -5,11 +5,7 @@ from allauth.account import forms as allauth_forms
 from allauth.account.adapter import get_adapter
 from allauth.account.internal.flows.signup import complete_signup
 from allauth.account.utils import get_next_redirect_url
-from allauth.core import context
 from allauth.core.internal.cryptokit import compare_user_code
-from allauth.mfa.models import Authenticator
-from allauth.mfa.webauthn.forms import AddWebAuthnForm, EditWebAuthnForm
-from allauth.mfa.webauthn.internal.auth import parse_registration_response
 from django import forms
 from django.contrib.auth.hashers import make_password
 from django.core.exceptions import ValidationError
@@ -20,8 +16,6 @@ from accounts import audit
 from accounts.authentication import failed_attempts
 from accounts.authentication.passwords.forms import MIN_LENGTH_HELP
 from accounts.authentication.rate_limits import may_send_reset
-from accounts.authentication.second_factor.factors import authenticator_name
-from accounts.authentication.second_factor.passkeys import PasskeyRefused, check_origin
 from accounts.engine import get_engine
 from accounts.models import Invitation, User
 from accounts.request import SiteRequest
@@ -99,10 +93,9 @@ class SignupForm(allauth_forms.SignupForm):
 
     def save(self, request: HttpRequest) -> User:
         user: User = super().save(request)
-        ip = getattr(request, "ip", None)
         # Invited users join the inviter's account instead.
-        account = open_account(user=user, ip=ip) if self.invitation is None else None
-        agree_to_terms(user=user, account=account, ip=ip)
+        account = open_account(user=user) if self.invitation is None else None
+        agree_to_terms(user=user, account=account)
         return user
 
 
@@ -135,7 +128,7 @@ class ResetPasswordForm(allauth_forms.ResetPasswordForm):
             return str(self.cleaned_data["email"])
         email: str = super().save(request, **kwargs)
         for user in self.users:
-            failed_attempts.record_reset_request(user=user, ip=request.ip)
+            failed_attempts.record_reset_request(user=user)
         return email
 
 
@@ -160,42 +153,8 @@ class ChangeEmailForm(allauth_forms.AddEmailForm):
     def save(self, request: SiteRequest) -> Any:
         verification = super().save(request)
         email = self.cleaned_data["email"]
-        audit.record_for_user(
-            self.user, self.user, "user.email_change_asked", f"to {email}", request.ip
-        )
+        audit.record_for_user(self.user, self.user, "user.email_change_asked", f"to {email}")
         return verification
-
-
-class AddPasskeyForm(AddWebAuthnForm):
-    passwordless = forms.BooleanField(
-        required=False,
-        initial=True,
-        label="Sign in without a password",
-        help_text="You won't need a code either. Clear this box for an older security key.",
-    )
-
-    def clean_credential(self) -> Any:
-        credential = self.cleaned_data["credential"]
-        response = parse_registration_response(credential)
-        try:
-            check_origin(response.response.client_data.origin)
-        except PasskeyRefused as error:
-            raise ValidationError(str(error)) from error
-        return credential
-
-
-class RenamePasskeyForm(EditWebAuthnForm):
-    instance: Authenticator
-
-    @transaction.atomic
-    def save(self) -> Authenticator:
-        # A concurrent sign-in updates the signature counter in the same column.
-        self.instance = Authenticator.objects.select_for_update().get(pk=self.instance.pk)
-        old_name, user = authenticator_name(self.instance), self.instance.user
-        renamed = super().save()
-        target = f"{old_name} → {authenticator_name(renamed)}"
-        audit.record_for_user(user, user, "user.passkey_renamed", target, context.request.ip)
-        return renamed
 
 
 def _set_up_email_field(field: forms.Field, label: str = "Email") -> None:

@@ -17,7 +17,7 @@ from django.http import HttpRequest
 from accounts import audit
 from accounts.authentication.browsers import describe_browser
 from accounts.authentication.failed_attempts import record_wrong_code
-from accounts.authentication.providers.connections import connection_name
+from accounts.authentication.providers.connections import connection_name, sign_in_provider
 from accounts.authentication.second_factor.factors import (
     FACTORS,
     authenticator_name,
@@ -57,8 +57,10 @@ def record_action(
     **kwargs: object,
 ) -> None:
     target = ""
-    if signal is auth_signals.user_logged_in and request is not None:
+    if signal is auth_signals.user_logged_in and request is not None and user is not None:
         target = describe_browser(request.headers.get("User-Agent", ""))
+        if provider := sign_in_provider(request, user):
+            target += f", with {provider}"
     match kwargs:
         case {"authenticator": Authenticator() as authenticator}:
             target = authenticator_name(authenticator)
@@ -78,7 +80,7 @@ def record_action(
             user, target = confirmed.user, confirmed.email
     if user is None:
         return
-    audit.record_for_user(user, user, ACTIONS[signal], target, getattr(request, "ip", None))
+    audit.record_for_user(user, user, ACTIONS[signal], target)
 
 
 @receiver(account_signals.email_confirmed, dispatch_uid="accounts.confirmed")
@@ -127,8 +129,6 @@ def mark_codes_as_viewed(sender: object, authenticator: Authenticator, **kwargs:
 
 @receiver(mfa_signals.authentication_failed, dispatch_uid="accounts.wrong_code")
 def record_failed_factor(
-    sender: object, request: HttpRequest, user: User, authenticator: Authenticator, **kwargs: object
+    sender: object, user: User, authenticator: Authenticator, **kwargs: object
 ) -> None:
-    record_wrong_code(
-        user=user, kind=authenticator_name(authenticator), ip=getattr(request, "ip", None)
-    )
+    record_wrong_code(user=user, kind=authenticator_name(authenticator))

@@ -46,23 +46,16 @@ def types_by_name() -> dict[str, EventType]:
 def text(
     description: str, example: str | None, *, values: Iterable[str] = (), is_nullable: bool = False
 ) -> Property:
-    field = _describe("string", description, example, is_nullable)
+    kind = ["string", "null"] if is_nullable else "string"
+    field: Property = {"type": kind, "description": description, "examples": [example]}
     if values:
-        field["enum"] = [*values, *([None] if is_nullable else [])]
+        field["enum"] = list(values)
     return field
 
 
-def integer(description: str, example: int | None, *, is_nullable: bool = False) -> Property:
-    return _describe("integer", description, example, is_nullable)
+def integer(description: str, example: int) -> Property:
+    return {"type": "integer", "description": description, "examples": [example]}
 
 
-def time(description: str, example: str | None, *, is_nullable: bool = False) -> Property:
-    return {**_describe("string", description, example, is_nullable), "format": "date-time"}
-
-
-def _describe(kind: str, description: str, example: object, is_nullable: bool) -> Property:
-    return {
-        "type": [kind, "null"] if is_nullable else kind,
-        "description": description,
-        "examples": [example],
-    }
+def time(description: str, example: str) -> Property:
+    return {**text(description, example), "format": "date-time"}

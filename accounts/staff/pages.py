@@ -102,4 +102,4 @@ def record_view(account: Account, request: StaffRequest) -> None:
     since = timezone.now() - VIEW_ENTRY_INTERVAL
     recent = account.audit_entries.filter(actor=request.user, action=VIEWED, at__gt=since)
     if not recent.exists():
-        audit.record(account, request.user, VIEWED, account.name, request.ip)
+        audit.record(account, request.user, VIEWED, account.name)

@@ -46,21 +46,21 @@ def ago(moment: datetime | None, never: str = "never") -> SafeString:
     """Show “3 hours ago”, with the time on hover."""
     if moment is None:
         return format_html("{}", never)
-    return format_html(
-        '<time datetime="{}" title="{}">{}</time>',
-        moment.isoformat(timespec="seconds"),
-        exact_time(moment),
-        naturaltime(moment),
-    )
+    text = naturaltime(moment)
+    return _time_element(moment, "just now" if text == "now" else text)
 
 
 @register.simple_tag
 def until(moment: datetime) -> SafeString:
+    return _time_element(moment, f"in {timeuntil(moment, depth=1)}")
+
+
+def _time_element(moment: datetime, text: str) -> SafeString:
     return format_html(
-        '<time datetime="{}" title="{}">in {}</time>',
+        '<time datetime="{}" title="{}">{}</time>',
         moment.isoformat(timespec="seconds"),
         exact_time(moment),
-        timeuntil(moment, depth=1),
+        text,
     )
 
 

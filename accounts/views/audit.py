@@ -50,6 +50,5 @@ def export_audit_log(request: AccountRequest) -> HttpResponseBase:
         query=form.audit_query,
         description=form.description,
         actor=request.user,
-        ip=request.ip,
     )
     return csv_response(f"audit-log-{timezone.now():%Y-%m-%d}.csv", lines)

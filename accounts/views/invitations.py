@@ -28,10 +28,8 @@ def accept_invitation(request: AccountRequest, token: str) -> HttpResponse:
         return render(request, "accounts/invitation_gone.html", status=404)
     is_invited = request.user.is_authenticated and request.user.email == invitation.email
     if request.method == "POST" and is_invited:
-        with show_refusal(request, team.TeamError):
-            membership = team.accept_invitation(
-                invitation=invitation, user=request.user, ip=request.ip
-            )
+        with show_refusal(request):
+            membership = team.accept_invitation(invitation=invitation, user=request.user)
             request.session.pop(INVITATION_SESSION_KEY, None)
             request.session[CURRENT_ACCOUNT_SESSION_KEY] = membership.account.public_id
             messages.success(request, f"You joined {membership.account.name}.")

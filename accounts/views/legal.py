@@ -1,13 +1,10 @@
-from typing import cast
-
 from django.conf import settings
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 
-from accounts.models import User
 from accounts.permissions import redirect_get_to
-from accounts.request import SiteRequest
+from accounts.request import SignedInRequest
 from accounts.services import agree_to_terms
 from runtime.http.public_pages import public_page
 
@@ -35,8 +32,7 @@ def show_legal_page(request: HttpRequest, template: str) -> HttpResponse:
 
 
 @redirect_get_to("accounts:show-terms")
-def agree_to_newer_terms(request: SiteRequest) -> HttpResponse:
-    user = cast(User, request.user)
-    agree_to_terms(user=user, account=request.account, ip=request.ip)
+def agree_to_newer_terms(request: SignedInRequest) -> HttpResponse:
+    agree_to_terms(user=request.user, account=request.account)
     messages.success(request, "Thanks. Your agreement to the terms was recorded.")
     return redirect("validation:show-overview" if request.account else "accounts:edit-profile")

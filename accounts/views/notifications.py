@@ -2,7 +2,7 @@ from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 
-from accounts import notifications
+from accounts.events import notifications
 from accounts.permissions import require_permission
 from accounts.request import AccountRequest
 from accounts.roles import TeamPermission, who_has
@@ -20,8 +20,6 @@ def show_notifications(request: AccountRequest) -> HttpResponse:
 @require_permission(TeamPermission.MANAGE_NOTIFICATIONS, form_page=PAGE)
 def change_notifications(request: AccountRequest) -> HttpResponse:
     wanted = request.POST.getlist("emails")
-    notifications.change_notifications(
-        account=request.account, wanted=wanted, actor=request.user, ip=request.ip
-    )
+    notifications.change_notifications(account=request.account, wanted=wanted, actor=request.user)
     messages.success(request, "The notifications were saved.")
     return redirect(PAGE)

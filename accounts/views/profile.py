@@ -1,5 +1,3 @@
-from typing import cast
-
 from allauth.account.decorators import reauthentication_required
 from django.contrib import messages
 from django.contrib.auth import logout
@@ -11,32 +9,30 @@ from accounts import services
 from accounts.authentication.second_factor.proof import factor_required
 from accounts.forms import AccountForm, CloseAccountForm, PreferencesForm, ProfileForm
 from accounts.middleware import CURRENT_ACCOUNT_SESSION_KEY
-from accounts.models import User
 from accounts.permissions import redirect_get_to, require_permission
-from accounts.request import AccountRequest, SiteRequest
+from accounts.request import AccountRequest, SignedInRequest
 from accounts.roles import TeamPermission
+from runtime.http.refusals import Refused
 
 PAGE = "accounts:edit-profile"
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-def edit_profile(request: SiteRequest) -> HttpResponse:
-    user = cast(User, request.user)
-    form = ProfileForm(request.POST or None, initial={"name": user.name})
+def edit_profile(request: SignedInRequest) -> HttpResponse:
+    form = ProfileForm(request.POST or None, initial={"name": request.user.name})
     if form.is_valid():
-        services.rename_user(
-            user=user, name=form.cleaned_data["name"], account=request.account, ip=request.ip
-        )
+        name = form.cleaned_data["name"]
+        services.rename_user(user=request.user, name=name, account=request.account)
         messages.success(request, "Your name was saved.")
         return redirect(PAGE)
     return _profile_page(request, profile_form=form)
 
 
 @redirect_get_to(PAGE)
-def change_preferences(request: SiteRequest) -> HttpResponse:
+def change_preferences(request: SignedInRequest) -> HttpResponse:
     form = PreferencesForm(request.POST)
     if form.is_valid():
-        services.change_preferences(user=cast(User, request.user), **form.cleaned_data)
+        services.change_preferences(user=request.user, **form.cleaned_data)
         messages.success(request, "Your preferences were saved.")
         return redirect(PAGE)
     return _profile_page(request, preferences_form=form)
@@ -47,10 +43,7 @@ def rename_account(request: AccountRequest) -> HttpResponse:
     form = AccountForm(request.POST)
     if form.is_valid():
         services.rename_account(
-            account=request.account,
-            name=form.cleaned_data["name"],
-            actor=request.user,
-            ip=request.ip,
+            account=request.account, name=form.cleaned_data["name"], actor=request.user
         )
         messages.success(request, "The account's name was saved.")
         return redirect(PAGE)
@@ -62,7 +55,7 @@ def rename_account(request: AccountRequest) -> HttpResponse:
 def export_account(request: AccountRequest) -> HttpResponse:
     account = request.account
     response = JsonResponse(
-        services.export_account(account=account, actor=request.user, ip=request.ip),
+        services.export_account(account=account, actor=request.user),
         json_dumps_params={"indent": 2, "ensure_ascii": False},
     )
     response["Content-Disposition"] = f'attachment; filename="{account.public_id}.json"'
@@ -76,7 +69,7 @@ def close_account(request: AccountRequest) -> HttpResponse:
     form = CloseAccountForm(request.account, request.POST or None)
     if not form.is_valid():
         return render(request, "accounts/close_account.html", {"form": form})
-    services.close_account(account=request.account, actor=request.user, ip=request.ip)
+    services.close_account(account=request.account, actor=request.user)
     request.session.pop(CURRENT_ACCOUNT_SESSION_KEY, None)
     if not request.user.memberships.in_open_accounts().exists():
         logout(request)
@@ -92,14 +85,14 @@ def switch_account(request: AccountRequest) -> HttpResponse:
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-def open_account(request: SiteRequest) -> HttpResponse:
+def open_account(request: SignedInRequest) -> HttpResponse:
     form = AccountForm(request.POST or None)
     if form.is_valid():
         try:
             account = services.open_another_account(
-                user=cast(User, request.user), name=form.cleaned_data["name"], ip=request.ip
+                user=request.user, name=form.cleaned_data["name"]
             )
-        except services.TooManyAccounts as error:
+        except Refused as error:
             form.add_error("name", str(error))
         else:
             request.session[CURRENT_ACCOUNT_SESSION_KEY] = account.public_id
@@ -107,16 +100,11 @@ def open_account(request: SiteRequest) -> HttpResponse:
     return render(request, "accounts/open_account.html", {"form": form})
 
 
-def _profile_page(
-    request: SiteRequest,
-    profile_form: ProfileForm | None = None,
-    preferences_form: PreferencesForm | None = None,
-    account_form: AccountForm | None = None,
-) -> HttpResponse:
-    user = cast(User, request.user)
+def _profile_page(request: SignedInRequest, **invalid: object) -> HttpResponse:
     context = {
-        "profile_form": profile_form or ProfileForm(instance=user),
-        "preferences_form": preferences_form or PreferencesForm(instance=user),
-        "account_form": account_form or AccountForm(instance=request.account),
+        "profile_form": ProfileForm(instance=request.user),
+        "preferences_form": PreferencesForm(instance=request.user),
+        "account_form": AccountForm(instance=request.account),
+        **invalid,
     }
     return render(request, "accounts/edit_profile.html", context)

@@ -12,7 +12,7 @@ from accounts.permissions import require_permission
 from accounts.presenters.team import factor_setting, member_rows
 from accounts.request import AccountRequest
 from accounts.roles import ROLE_DESCRIPTIONS, Role, TeamPermission, roles_assignable_by
-from runtime.http.refusals import show_refusal
+from runtime.http.refusals import Refused, show_refusal
 
 PAGE = "accounts:show-team"
 
@@ -30,9 +30,9 @@ def invite_member(request: AccountRequest) -> HttpResponse:
             require_factor(request)
         try:
             invitation = team.invite_member(
-                account=request.account, actor=request.user, ip=request.ip, **form.cleaned_data
+                account=request.account, actor=request.user, **form.cleaned_data
             )
-        except team.TeamError as error:
+        except Refused as error:
             form.add_error("email", str(error))
         else:
             messages.success(request, f"Invitation sent to {invitation.email}.")
@@ -44,8 +44,8 @@ def invite_member(request: AccountRequest) -> HttpResponse:
 def withdraw_invitation(request: AccountRequest, invitation_id: str) -> HttpResponse:
     pending = request.account.invitations.pending()
     invitation = get_object_or_404(pending, public_id=invitation_id)
-    with show_refusal(request, team.TeamError):
-        team.withdraw_invitation(invitation=invitation, actor=request.user, ip=request.ip)
+    with show_refusal(request):
+        team.withdraw_invitation(invitation=invitation, actor=request.user)
         messages.success(request, f"The invitation to {invitation.email} was withdrawn.")
     return redirect(PAGE)
 
@@ -60,8 +60,8 @@ def change_role(request: AccountRequest, membership_id: str) -> HttpResponse:
     role = form.cleaned_data["role"]
     if role == Role.OWNER:
         require_factor(request)
-    with show_refusal(request, team.TeamError):
-        team.change_role(membership=membership, role=role, actor=request.user, ip=request.ip)
+    with show_refusal(request):
+        team.change_role(membership=membership, role=role, actor=request.user)
         name = membership.user.display_name()
         messages.success(request, f"{name} now has the role {role.label}.")
     return redirect(PAGE)
@@ -74,8 +74,8 @@ def remove_member(request: AccountRequest, membership_id: str) -> HttpResponse:
     if request.method != "POST":
         context = {"member": membership, "is_leaving": is_leaving}
         return render(request, "accounts/remove_member.html", context)
-    with show_refusal(request, team.TeamError):
-        team.remove_member(membership=membership, actor=request.user, ip=request.ip)
+    with show_refusal(request):
+        team.remove_member(membership=membership, actor=request.user)
         if is_leaving:
             messages.success(request, f"You left {request.account.name}.")
             return redirect("validation:show-overview")
@@ -87,10 +87,8 @@ def remove_member(request: AccountRequest, membership_id: str) -> HttpResponse:
 @factor_required(back_to=PAGE)
 def require_second_factor(request: AccountRequest) -> HttpResponse:
     is_required = request.POST.get("required") == "yes"
-    with show_refusal(request, team.TeamError):
-        change_requirement(
-            account=request.account, is_required=is_required, actor=request.user, ip=request.ip
-        )
+    with show_refusal(request):
+        change_requirement(account=request.account, is_required=is_required, actor=request.user)
         name = request.account.name
         now = f"{name} now requires a second factor for all members."
         messages.success(

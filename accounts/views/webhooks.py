@@ -10,7 +10,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 
 from accounts import forms
-from accounts.actor import Actor
+from accounts.audit import Actor
 from accounts.authentication.second_factor.proof import factor_required
 from accounts.models import Delivery, WebhookEndpoint
 from accounts.permissions import require_permission
@@ -121,7 +121,7 @@ def delete_webhook(request: AccountRequest, endpoint_id: str) -> HttpResponse:
 @require_permission(TeamPermission.MANAGE_WEBHOOKS, form_page=PAGE)
 def send_test_event(request: AccountRequest, endpoint_id: str) -> HttpResponse:
     endpoint, actor = _get_endpoint(request, endpoint_id), Actor.of_page(request)
-    with show_refusal(request, WebhookChangeRefused):
+    with show_refusal(request):
         event = services.send_test(endpoint=endpoint, actor=actor)
         return redirect("accounts:show-event", endpoint_id, event.public_id)
     return redirect(ENDPOINT, endpoint_id)
@@ -154,7 +154,7 @@ def show_delivery(request: AccountRequest, endpoint_id: str, delivery_id: str) -
 @require_permission(TeamPermission.MANAGE_WEBHOOKS, form_page=PAGE)
 def replay_delivery(request: AccountRequest, endpoint_id: str, delivery_id: str) -> HttpResponse:
     delivery = _get_delivery(request, endpoint_id, delivery_id)
-    with show_refusal(request, WebhookChangeRefused):
+    with show_refusal(request):
         services.replay_delivery(delivery=delivery, actor=Actor.of_page(request))
     return redirect("accounts:show-delivery", endpoint_id, delivery_id)
 
@@ -164,7 +164,7 @@ def replay_failed(request: AccountRequest, endpoint_id: str) -> HttpResponse:
     endpoint, actor = _get_endpoint(request, endpoint_id), Actor.of_page(request)
     form = forms.ReplayFailedForm(request.POST or None)
     if form.is_valid():
-        with show_refusal(request, WebhookChangeRefused):
+        with show_refusal(request):
             count = services.replay_failed(endpoint=endpoint, actor=actor, **form.cleaned_data)
             if count:
                 messages.success(request, f"Failed deliveries that are sent again: {count:,}")

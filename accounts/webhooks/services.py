@@ -7,7 +7,7 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
-from accounts.actor import Actor
+from accounts.audit import Actor
 from accounts.events import record_event
 from accounts.events.declared import WEBHOOK_TEST
 from accounts.models import (
@@ -21,6 +21,7 @@ from accounts.models import (
 )
 from accounts.webhooks import keys
 from accounts.webhooks.targets import RefusedTarget, TargetUnknown, TargetUnresolved, resolve
+from runtime.http.refusals import Refused
 
 MAX_WEBHOOKS = 10
 # Of an account. A URL can lead to a server of others, which these requests must not flood.
@@ -31,8 +32,8 @@ MAX_ATTEMPTS = 50
 GRACE_PERIODS = (timedelta(0), timedelta(hours=1), timedelta(hours=24), timedelta(days=7))
 
 
-class WebhookChangeRefused(Exception):
-    """Raised with a message for the user."""
+class WebhookChangeRefused(Refused):
+    """Raised if a webhook or a delivery can't be changed."""
 
 
 class TooManyWebhooks(WebhookChangeRefused):

@@ -1,7 +1,6 @@
 from apikeys.models.keys import (
     EXPIRY_NOTICE,
     MAX_ACTIVE_KEYS,
-    AlreadyRotated,
     ApiKey,
     ApiKeyQuerySet,
     KeyChangeRefused,

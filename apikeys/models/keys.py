@@ -42,11 +42,6 @@ class TooManyKeys(KeyChangeRefused):
         )
 
 
-class AlreadyRotated(KeyChangeRefused):
-    def __init__(self) -> None:
-        super().__init__("This key has already been rotated. Rotate its replacement instead.")
-
-
 class KeyFields(TypedDict, total=False):
     created_by: User | None
     scopes: str | None
@@ -228,6 +223,17 @@ class ApiKey(models.Model):
             self.revoked_at = now
         return bool(revoked)
 
+    def require_active(self) -> None:
+        if not self.is_active:
+            raise KeyChangeRefused("This key is no longer active. Create a new one instead.")
+
+    def require_rotatable(self) -> None:
+        if self.replaced_by_id is not None:
+            raise KeyChangeRefused(
+                "This key has already been rotated. Rotate its replacement instead."
+            )
+        self.require_active()
+
     def rotate(
         self, *, grace: timedelta, created_by: User | None, form_token: str | None
     ) -> "tuple[ApiKey, str]":
@@ -236,8 +242,6 @@ class ApiKey(models.Model):
         Lock the account first.
         """
         now = timezone.now()
-        if self.replaced_by_id is not None:
-            raise AlreadyRotated
         # The replacement of a key for 90 days is valid for 90 days.
         lifetime = self.expires_at - self.created_at if self.expires_at else None
         if grace:

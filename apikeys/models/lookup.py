@@ -107,4 +107,4 @@ class _JoinedTable(Generic[Instance]):
         values = dict(zip(self._names, row))  # noqa: B905 - the rest belongs to the next model
         for name, convert, column in self._converters:
             values[name] = convert(values[name], column, connection)
-        return self._model.from_db(DEFAULT_DB_ALIAS, list(values), list(values.values()))
+        return self._model.from_db(DEFAULT_DB_ALIAS, values.keys(), list(values.values()))

@@ -30,11 +30,6 @@ class RefusalGroup(NamedTuple):
 
 
 class RefusalHourQuerySet(models.QuerySet["RefusalHour"]):
-    def add(
-        self, calls: int, *, account_id: int, key_id: int | None, hour: datetime, code: str
-    ) -> None:
-        self.add_all({RefusalGroup(account_id, key_id, hour, code): calls})
-
     @transaction.atomic
     def add_all(self, counts: Mapping[RefusalGroup, int]) -> None:
         rows = [(*group, calls) for group, calls in counts.items()]

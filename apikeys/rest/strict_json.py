@@ -61,8 +61,8 @@ def _refuse_constant(name: str) -> NoReturn:
 
 
 def _parse_int(digits: str) -> int | float:
-    """Parse huge integers as floats: int() raises ValueError above 4,300 digits."""
-    return int(digits) if len(digits) < 1000 else float(digits)
+    """Parse huge integers as floats: orjson raises TypeError for those of more than 64 bits."""
+    return int(digits) if len(digits) < 20 else float(digits)
 
 
 _decoder = json.JSONDecoder(

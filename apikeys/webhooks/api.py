@@ -216,8 +216,8 @@ class DeliveriesView(WebhooksApiView):
 
 
 class ReplayView(WebhooksApiView):
-    def check_method(self) -> None:
-        super().check_method()
+    def find_object(self) -> None:
+        super().find_object()
         self.delivery = self.find_delivery()
 
     def find_delivery(self) -> Delivery:

@@ -99,7 +99,7 @@ def _refuse_empty_database() -> None:
     from django.conf import settings
 
     from config.health import database_is_empty
-    from runtime.database.empty_database import empty_database_message
+    from runtime.database.applied_migrations import empty_database_message
 
     if settings.PRODUCTION and database_is_empty():
         logging.getLogger("config.server").critical("%s", empty_database_message())

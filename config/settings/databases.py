@@ -8,7 +8,7 @@ from config.settings.environment import Environment
 
 Settings: TypeAlias = dict[str, Any]
 
-SQLITE = "django.db.backends.sqlite3"
+SQLITE = "runtime.database.sqlite"
 POSTGRESQL = "runtime.database.postgresql"
 FORMAT = "must be of the form postgres://user:password@host:5432/name or sqlite:////folder/file."
 
@@ -31,8 +31,17 @@ def database_settings(env: Environment, default_file: Path, *, pool_size: int) -
 
 
 def pgbouncer_settings(env: Environment, database: Settings, *, pool_size: int) -> Settings | None:
+    """Use nothing that outlives a transaction."""
     parsed = _same_database(env, "PGBOUNCER_URL", database)
-    return parsed and _through_pgbouncer(_postgresql(parsed, pool_size))
+    if not parsed:
+        return None
+    pgbouncer = _postgresql(parsed, pool_size)
+    # PgBouncer refuses `options`; its connect_query sets them.
+    del pgbouncer["OPTIONS"]["options"]
+    pgbouncer["OPTIONS"]["prepare_threshold"] = None
+    # QuerySet.iterator() then fetches all rows.
+    pgbouncer["DISABLE_SERVER_SIDE_CURSORS"] = True
+    return pgbouncer
 
 
 def replica_settings(env: Environment, database: Settings, *, pool_size: int) -> Settings | None:
@@ -89,7 +98,7 @@ def _sqlite(file: str) -> Settings:
         "OPTIONS": {
             # Upgrading a read lock could fail without waiting.
             "transaction_mode": "IMMEDIATE",
-            # Only for opening the file: runtime/database/sqlite.py.
+            # Only for opening the file: runtime/database/sqlite/base.py.
             "timeout": 1,
             # FULL: committed charges survive a power failure. ON: some builds of SQLite leave
             # deleted data in the file, and so does FAST.
@@ -135,14 +144,3 @@ def _postgresql(parsed: Settings, pool_size: int, session: str = "read-write") -
 def _program_name() -> str:
     command = sys.argv[1] if Path(sys.argv[0]).name == "manage.py" and sys.argv[1:] else "web"
     return f"email-validation {command}"
-
-
-def _through_pgbouncer(database: Settings) -> Settings:
-    """Use nothing that outlives a transaction."""
-    options = database["OPTIONS"]
-    # PgBouncer refuses `options`; its connect_query sets them.
-    del options["options"]
-    options["prepare_threshold"] = None
-    # QuerySet.iterator() then fetches all rows.
-    database["DISABLE_SERVER_SIDE_CURSORS"] = True
-    return database

@@ -84,10 +84,20 @@ class Environment:
         return value in TRUE_WORDS
 
     def integer(self, name: str, default: int, *, minimum: int, maximum: int) -> int:
-        return int(self._number(name, default, minimum, maximum, whole=True))
+        return int(self.number(name, default, minimum=minimum, maximum=maximum, whole=True))
 
-    def number(self, name: str, default: float, *, minimum: float, maximum: float) -> float:
-        return self._number(name, default, minimum, maximum, whole=False)
+    def number(
+        self, name: str, default: float, *, minimum: float, maximum: float, whole: bool = False
+    ) -> float:
+        value = self.text(name, str(default))
+        # float() accepts 1_000, nan and non-ASCII digits.
+        is_number = re.fullmatch(r"-?[0-9]+" if whole else r"-?[0-9]+(\.[0-9]+)?", value)
+        number = float(value) if is_number else math.nan
+        if not minimum <= number <= maximum:
+            kind = "a whole number" if whole else "a number"
+            self.report(name, f"must be {kind} from {minimum} to {maximum}, not {value!r}.")
+            return default
+        return number
 
     def names(self, name: str, default: list[str], *, separator: str = ",") -> list[str]:
         parts = [part.strip() for part in self.text(name).split(separator)]
@@ -196,19 +206,6 @@ class Environment:
         if self.problems:
             lines = "\n".join(f"  - {problem}" for problem in self.problems)
             raise ImproperlyConfigured(f"Fix these environment variables:\n{lines}")
-
-    def _number(
-        self, name: str, default: float, minimum: float, maximum: float, *, whole: bool
-    ) -> float:
-        value = self.text(name, str(default))
-        # float() accepts 1_000, nan and non-ASCII digits.
-        is_number = re.fullmatch(r"-?[0-9]+" if whole else r"-?[0-9]+(\.[0-9]+)?", value)
-        number = float(value) if is_number else math.nan
-        if not minimum <= number <= maximum:
-            kind = "a whole number" if whole else "a number"
-            self.report(name, f"must be {kind} from {minimum} to {maximum}, not {value!r}.")
-            return default
-        return number
 
 
 def get_origin(address: str) -> str:

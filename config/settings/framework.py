@@ -59,7 +59,7 @@ MIDDLEWARE = [
     "accounts.middleware.CurrentAccountMiddleware",
     "config.errors.AccountSlotsMiddleware",
     "accounts.middleware.DateDisplayMiddleware",
-    "accounts.authentication.second_factor.required_factor.RequiredFactorMiddleware",
+    "accounts.authentication.second_factor.middleware.RequiredFactorMiddleware",
     # Late, because its page has the navigation.
     "config.errors.LargeFormMiddleware",
     "django.contrib.auth.middleware.LoginRequiredMiddleware",

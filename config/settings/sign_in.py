@@ -78,8 +78,8 @@ MFA_FORMS = {
     "authenticate_webauthn": "accounts.authentication.second_factor.forms.PasskeyForm",
     "reauthenticate_webauthn": "accounts.authentication.second_factor.forms.ConfirmPasskeyForm",
     "login_webauthn": "accounts.authentication.second_factor.forms.PasskeySignInForm",
-    "add_webauthn": "accounts.authentication.forms.AddPasskeyForm",
-    "edit_webauthn": "accounts.authentication.forms.RenamePasskeyForm",
+    "add_webauthn": "accounts.authentication.second_factor.forms.AddPasskeyForm",
+    "edit_webauthn": "accounts.authentication.second_factor.forms.RenamePasskeyForm",
 }
 
 # How long responses take that could reveal whether an address has an account.

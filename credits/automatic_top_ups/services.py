@@ -8,32 +8,21 @@ from credits import emails
 from credits.models import AutomaticOrder, AutomaticTopUp, Order, Pack, SavedCard
 from credits.money import format_money
 from credits.plans import subscriptions
+from runtime.http.refusals import Refused
 
 Off = AutomaticTopUp.Off
 
 _FRESH = {"paused_for": "", "failures": 0}
 
 
-class SettingsRefused(Exception):
-    """Raised with a text for the user if automatic top-up can't be switched on."""
-
-
 @transaction.atomic
-def switch_on(
-    *,
-    account: Account,
-    threshold: int,
-    pack: Pack,
-    cap_cents: int,
-    actor: User,
-    ip: str | None = None,
-) -> None:
+def switch_on(*, account: Account, threshold: int, pack: Pack, cap_cents: int, actor: User) -> None:
     """Switch it on or change it. The last order's time stays, so no order comes sooner."""
     subscription = subscriptions.lock_subscription(account)
     if not subscription.account.is_open:
-        raise SettingsRefused("This account is closed. Reopen it to buy credits.")
+        raise Refused("This account is closed. Reopen it to buy credits.")
     if not SavedCard.objects.filter(account=account).exists():
-        raise SettingsRefused("Save a card first. Automatic top-up pays with it.")
+        raise Refused("Save a card first. Automatic top-up pays with it.")
     was_on = AutomaticTopUp.objects.filter(account=account, is_on=True).exists()
     AutomaticTopUp.objects.update_or_create(
         account=account,
@@ -52,23 +41,17 @@ def switch_on(
     action = "top_up.changed" if was_on else "top_up.switched_on"
     cap = format_money(cap_cents, settings.CURRENCY)
     target = f"{pack} when the balance falls below {threshold:,}, at most {cap} per month"
-    audit.record(account, actor, action, target, ip)
+    audit.record(account, actor, action, target)
 
 
 @transaction.atomic
-def switch_off(
-    *,
-    account: Account,
-    reason: AutomaticTopUp.Off,
-    actor: User | None = None,
-    ip: str | None = None,
-) -> bool:
+def switch_off(*, account: Account, reason: AutomaticTopUp.Off, actor: User | None = None) -> bool:
     """Return False if automatic top-up was off. The worker abandons an unpaid order."""
     subscriptions.lock_subscription(account)
     is_on = AutomaticTopUp.objects.filter(account=account, is_on=True)
     if not is_on.update(is_on=False, off_for=reason, off_at=timezone.now(), paused_for=""):
         return False
-    audit.record(account, actor, "top_up.switched_off", reason.label, ip)
+    audit.record(account, actor, "top_up.switched_off", reason.label)
     return True
 
 

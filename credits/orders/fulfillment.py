@@ -11,9 +11,7 @@ from credits.plans import subscriptions
 
 
 @transaction.atomic
-def fulfill_order(
-    *, order: Order, actor: User | None = None, ip: str | None = None, **provider_ids: str
-) -> bool:
+def fulfill_order(*, order: Order, actor: User | None = None, **provider_ids: str) -> bool:
     """Mark an order paid and grant what it is for. Return False if that was done before.
 
     Canceled orders are fulfilled too: their money has arrived. `provider_ids`: fields of the order.
@@ -36,7 +34,7 @@ def fulfill_order(
         # The provider reported a partial refund first.
         refunds.deduct_share(order, 0, None, "")
     _update_plan(order, subscription)
-    audit.record(order.account, actor, "order.paid", str(order), ip)
+    audit.record(order.account, actor, "order.paid", str(order))
     record_order(ORDER_PAID, order, cents=order.total_cents, credits=order.credits)
     emails.queue_receipt(order=order)
     return True

@@ -30,7 +30,6 @@ def place_order(
     actor: User,
     form_token: str | None = None,
     saves_card: bool = False,
-    ip: str | None = None,
 ) -> Order:
     """Place an order, or return the one that this form has placed.
 
@@ -58,11 +57,11 @@ def place_order(
         subscription.next_plan = current.item
         subscription.save(update_fields=["next_plan"])
     order = _create_order(current, subscription, buyer, actor.email, form_token)
-    audit.record(account, actor, "order.placed", str(order), ip)
+    audit.record(account, actor, "order.placed", str(order))
     if saves_card and current.can_save_card:
         order.saves_card = True
         order.save(update_fields=["saves_card"])
-        audit.record(account, actor, "card.agreed", CARD_CONSENT, ip)
+        audit.record(account, actor, "card.agreed", CARD_CONSENT)
     return order
 
 
@@ -89,12 +88,12 @@ def place_automatic_order(*, quote: Quote) -> Order:
 
 
 @transaction.atomic
-def cancel_order(*, order: Order, actor: User | None = None, ip: str | None = None) -> bool:
+def cancel_order(*, order: Order, actor: User | None = None) -> bool:
     """Return False if the order isn't pending."""
     subscriptions.lock_subscription(order.account)
     if not Order.objects.pending().filter(pk=order.pk).cancel():
         return False
-    audit.record(order.account, actor, "order.cancelled", str(order), ip)
+    audit.record(order.account, actor, "order.cancelled", str(order))
     return True
 
 

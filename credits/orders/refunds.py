@@ -11,9 +11,7 @@ from credits.plans.offers import OrderRefused
 
 
 @transaction.atomic
-def refund_part(
-    *, order: Order, cents: int, actor: User, reason: str, ip: str | None = None
-) -> bool:
+def refund_part(*, order: Order, cents: int, actor: User, reason: str) -> bool:
     """Return False if a second submission or the provider's event recorded the refund before."""
     seen, total = order.refunded_cents, order.refunded_cents + cents
     subscriptions.lock_subscription(order.account)
@@ -22,7 +20,7 @@ def refund_part(
         raise OrderRefused(
             f"Another refund of {order.number} was recorded. Check the order, then try again."
         )
-    return refund_order(order=order, cents=total, actor=actor, reason=reason, ip=ip)
+    return refund_order(order=order, cents=total, actor=actor, reason=reason)
 
 
 @transaction.atomic
@@ -32,7 +30,6 @@ def refund_order(
     cents: int | None = None,
     actor: User | None = None,
     reason: str = "",
-    ip: str | None = None,
     reported_by_provider: bool = False,
 ) -> bool:
     """`cents` is the total refunded so far, by default all.
@@ -57,7 +54,7 @@ def refund_order(
     if order.state == OrderState.REFUNDED:
         _end_refunded_plan(order, subscription)
     target = f"{order}: {reason}" if reason else str(order)
-    audit.record(order.account, actor, "order.refunded", target, ip)
+    audit.record(order.account, actor, "order.refunded", target)
     record_order(ORDER_REFUNDED, order, cents=cents - refunded_before, credits=deducted)
     plan = subscription.plan if order.state == OrderState.REFUNDED and order.plan else None
     emails.queue_refund(order=order, cents=cents - refunded_before, credits=deducted, plan=plan)

@@ -15,14 +15,15 @@ from credits.models import (
     SavedCard,
     Subscription,
 )
+from runtime.http.refusals import Refused
 
 if TYPE_CHECKING:
-    from credits.payments.stripe import Stripe
+    from credits.payments.stripe.checkout import Stripe
 
 logger = logging.getLogger(__name__)
 
 
-class PaymentUnavailable(Exception):
+class PaymentUnavailable(Refused):
     """Raised with a text for the user if the provider refuses or doesn't respond."""
 
 
@@ -30,23 +31,23 @@ def get_provider(order: Order) -> "Stripe | None":
     """Return None for an invoice, whose money staff receive and return themselves."""
     # Stripe's library is large. Import it only if it is used.
     if order.method == OrderMethod.STRIPE:
-        from credits.payments.stripe import Stripe
+        from credits.payments.stripe.checkout import Stripe
 
         return Stripe()
     return None
 
 
 def open_card_page(account: Account) -> str:
-    from credits.payments import stripe_cards
+    from credits.payments.stripe import cards
 
-    return stripe_cards.open_card_page(account)
+    return cards.open_card_page(account)
 
 
 def sync_with_provider(account: Account) -> None:
     """Send changes of plan and card to the provider. Idempotent."""
     if settings.STRIPE_SECRET_KEY:
-        from credits.payments.stripe import sync_with_stripe
-        from credits.payments.stripe_cards import sync_cards
+        from credits.payments.stripe.cards import sync_cards
+        from credits.payments.stripe.checkout import sync_with_stripe
 
         sync_with_stripe(account)
         sync_cards(account)

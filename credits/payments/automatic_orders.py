@@ -16,31 +16,21 @@ from credits.automatic_top_ups import orders, rules
 from credits.models import AutomaticOrder, AutomaticTopUp, Order, SavedCard
 from credits.orders import fulfillment
 from credits.payments import PaymentUnavailable
-from credits.payments.off_session import Status
 
 logger = logging.getLogger(__name__)
 
-INTERVAL_SECONDS = 3.0
+INTERVAL = timedelta(seconds=3)
 # The account's and the worker's delay after a failed request.
 RETRY_AFTER = timedelta(minutes=1)
 
-
-class _Schedule:
-    next_at = 0.0
-
-    @classmethod
-    def is_due(cls) -> bool:
-        if time.monotonic() < cls.next_at:
-            return False
-        cls.next_at = time.monotonic() + INTERVAL_SECONDS
-        return True
+_next_round_at = 0.0
 
 
 def pay_automatic_orders(*, is_stopping: Callable[[], bool]) -> None:
-    if not settings.STRIPE_SECRET_KEY or not _Schedule.is_due():
-        return
-    if not pay_due_orders(is_stopping):
-        _Schedule.next_at = time.monotonic() + RETRY_AFTER.total_seconds()
+    global _next_round_at  # noqa: PLW0603
+    if settings.STRIPE_SECRET_KEY and time.monotonic() >= _next_round_at:
+        delay = INTERVAL if pay_due_orders(is_stopping) else RETRY_AFTER
+        _next_round_at = time.monotonic() + delay.total_seconds()
 
 
 def pay_due_orders(is_stopping: Callable[[], bool] = lambda: False) -> bool:
@@ -52,7 +42,7 @@ def pay_due_orders(is_stopping: Callable[[], bool] = lambda: False) -> bool:
         try:
             is_decided = _place_and_pay(top_up)
         except PaymentUnavailable:
-            _release(top_up, retry_after=RETRY_AFTER)
+            top_up.release(attempts=0, next_attempt_at=timezone.now() + RETRY_AFTER)
             return False
         except DatabaseError:
             # The lease expires.
@@ -60,23 +50,23 @@ def pay_due_orders(is_stopping: Callable[[], bool] = lambda: False) -> bool:
         except Exception:
             logger.exception("Failed to top up %s", top_up.account.public_id)
             is_decided = False
-        _release(top_up, retry_after=None if is_decided else RETRY_AFTER)
+        later = {} if is_decided else {"next_attempt_at": timezone.now() + RETRY_AFTER}
+        top_up.release(attempts=0, **later)
     return True
-
-
-def _release(top_up: AutomaticTopUp, retry_after: timedelta | None) -> None:
-    changes: dict[str, object] = {"attempts": 0}
-    if retry_after is not None:
-        changes["next_attempt_at"] = timezone.now() + retry_after
-    top_up.release(**changes)
 
 
 def _place_and_pay(top_up: AutomaticTopUp) -> bool:
     """Return False if the payment hasn't ended."""
     if top_up.open_order is not None:
         return _pay(top_up, top_up.open_order.automatic)
-    if not _close_unpaid_orders(top_up):
-        return False
+    if rules.find_obstacle(top_up) is None:
+        # Stripe's library is large.
+        from credits.payments.stripe.checkout import Stripe
+
+        unpaid = orders.unpaid_orders(top_up.account)
+        if not all(Stripe().close(order) for order in unpaid):
+            # One was paid, as its event reports.
+            return False
     automatic = orders.place_order(top_up)
     if automatic is None:
         return True
@@ -84,19 +74,9 @@ def _place_and_pay(top_up: AutomaticTopUp) -> bool:
     return _pay(top_up, automatic)
 
 
-def _close_unpaid_orders(top_up: AutomaticTopUp) -> bool:
-    """Return False if a replaced order was paid, as its event reports."""
-    if rules.find_obstacle(top_up) is not None:
-        return True
-    from credits.payments.stripe import Stripe
-
-    unpaid = orders.unpaid_orders(top_up.account)
-    return all(Stripe().close(order) for order in unpaid)
-
-
 def _pay(top_up: AutomaticTopUp, automatic: AutomaticOrder) -> bool:
-    # Stripe's library is large.
-    from credits.payments import stripe_off_session as stripe
+    from credits.payments.stripe import off_session as stripe
+    from credits.payments.stripe.off_session import Status
 
     order, wanted = automatic.order, rules.is_wanted(top_up)
     if not wanted and not automatic.provider_intent:

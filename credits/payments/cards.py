@@ -33,7 +33,7 @@ def save_card(*, account: Account, new: SavedCard, provider_subscription: str = 
 
 
 @transaction.atomic
-def remove_card(*, account: Account, actor: User | None, ip: str | None = None) -> bool:
+def remove_card(*, account: Account, actor: User | None) -> bool:
     """Return False if there is no card."""
     subscriptions.lock_subscription(account)
     card = SavedCard.objects.filter(account=account).first()
@@ -41,7 +41,7 @@ def remove_card(*, account: Account, actor: User | None, ip: str | None = None) 
         return False
     _detach(account, card.provider_card)
     card.delete()
-    audit.record(account, actor, "card.removed", str(card), ip)
+    audit.record(account, actor, "card.removed", str(card))
     return True
 
 

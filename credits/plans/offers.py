@@ -4,9 +4,10 @@ from datetime import date, timedelta
 from credits.models import OrderKind, Plan
 from credits.plans.coverage import Coverage, PlanStatus
 from credits.plans.periods import Period, month_starting
+from runtime.http.refusals import Refused
 
 
-class OrderRefused(Exception):
+class OrderRefused(Refused):
     """Raised with a text for the user if an item can't be ordered."""
 
 

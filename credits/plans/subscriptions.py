@@ -12,7 +12,7 @@ from credits.plans.coverage import Coverage, PaidMonth, PlanStatus, grace_period
 from credits.plans.periods import Period, month_starting, period_containing
 
 
-def create_wallet_and_subscription(*, account: Account, user: User) -> None:
+def create_wallet_and_subscription(*, account: Account) -> None:
     free, today = Plan.objects.free(), timezone.now().date()
     Wallet.objects.create(account=account, usual_threshold=free.usual_threshold)
     Subscription.objects.create(
@@ -99,7 +99,7 @@ def recompute_plan(subscription: Subscription) -> PlanStatus:
     was_not_paid = status.plan is None and not subscription.next_plan.is_free
     if was_not_paid:
         subscription.next_plan = subscription.plan
-        cancel_pending_plan_orders(subscription.account)
+        subscription.account.orders.pending().for_plans().cancel()
     if status.plan is None:
         cancel_at_provider(subscription)
     subscription.save()
@@ -122,10 +122,6 @@ def assign_paid_month(subscription: Subscription) -> Period:
         return month_starting(status.covered_until, subscription.started_on)
     subscription.started_on = today
     return period_containing(today, today)
-
-
-def cancel_pending_plan_orders(account: Account) -> None:
-    account.orders.pending().for_plans().cancel()
 
 
 def cancel_at_provider(subscription: Subscription) -> None:

@@ -51,6 +51,11 @@ def order_outcome(order: Order) -> OrderOutcome | None:
     return OrderOutcome("Canceled", order.cancelled_at, "Nothing is due.")
 
 
+def nothing_to_pay(order: Order) -> str:
+    state = "already paid" if order.is_paid else "no longer waiting for payment"
+    return f"{order.number} is {state}."
+
+
 def invoice_stamp(order: Order) -> str:
     outcome = order_outcome(order)
     if outcome is None or outcome.at is None:

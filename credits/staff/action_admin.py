@@ -12,19 +12,16 @@ from django.shortcuts import redirect, render
 from django.urls import URLPattern, path, reverse
 
 from accounts.audit.models import AuditEntry
+from accounts.forms import OneTimeForm
 from accounts.models import User
-from accounts.staff.links import account_admin_list_url
+from accounts.staff.links import account_admin_list_url, admin_url
 from accounts.staff.own_accounts import find_account, own_account_refusal
 from accounts.staff.request import StaffRequest, staff_request
-from credits.forms import ConfirmForm
 from credits.staff.previews import ActionPreview
+from runtime.http.refusals import show_refusal
 
 Row = TypeVar("Row", bound=Model)
 FormData = dict[str, Any]
-
-
-class StaffActionRefused(Exception):
-    """Raised with a text for the user if the action isn't possible."""
 
 
 class StaffAction(Generic[Row]):
@@ -32,19 +29,17 @@ class StaffAction(Generic[Row]):
     label: ClassVar[str]
     permission: ClassVar[str]
     description: ClassVar[str]
-    form: ClassVar[type[Form]] = ConfirmForm
+    form: ClassVar[type[Form]] = OneTimeForm
     # Whether a second page shows the changes.
     has_preview = False
     # Whether the object's page shows the refusal.
     shows_refusal = True
-    # Exceptions whose text is shown to the user.
-    errors: tuple[type[Exception], ...] = ()
 
-    def run(self, row: Row, data: FormData, request: StaffRequest) -> str:
+    def run(self, row: Row, data: FormData, actor: User) -> str:
         """Return a message to show."""
         raise NotImplementedError
 
-    def preview(self, row: Row, data: FormData, request: StaffRequest) -> ActionPreview:
+    def preview(self, row: Row, data: FormData, actor: User) -> ActionPreview:
         raise NotImplementedError
 
     def initial(self, row: Row) -> FormData:
@@ -86,7 +81,7 @@ class StaffActionsAdmin(admin.ModelAdmin[Row]):
         own_refusal = own_account_refusal(user, obj)
         if own_refusal and request.method == "POST":
             messages.error(request, own_refusal)
-            return redirect(self._change_url(object_id))
+            return redirect(admin_url(obj))
         context = {**(extra_context or {}), **self.describe_actions(user, obj)}
         return super().change_view(request, object_id, form_url, context)
 
@@ -124,18 +119,15 @@ class StaffActionsAdmin(admin.ModelAdmin[Row]):
             raise Http404
         if refusal := _find_refusal(action, obj, request.user):
             messages.error(request, refusal)
-            return redirect(self._change_url(object_id))
+            return redirect(admin_url(obj))
         form, preview = action.form(request.POST or None, initial=action.initial(obj)), None
         if form.is_valid():
             if action.has_preview:
-                preview = action.preview(obj, form.cleaned_data, request)
+                preview = action.preview(obj, form.cleaned_data, request.user)
             if preview is None or request.POST.get("preview") == preview.digest:
-                refused: tuple[type[Exception], ...] = (StaffActionRefused, *action.errors)
-                try:
-                    messages.success(request, action.run(obj, form.cleaned_data, request))
-                except refused as error:
-                    messages.error(request, str(error))
-                return redirect(self._change_url(str(obj.pk)))
+                with show_refusal(request):
+                    messages.success(request, action.run(obj, form.cleaned_data, request.user))
+                return redirect(admin_url(obj))
             if "preview" in request.POST:
                 messages.warning(request, "The numbers have changed. Check them, then confirm.")
             for field in form.fields.values():
@@ -148,16 +140,12 @@ class StaffActionsAdmin(admin.ModelAdmin[Row]):
             "preview": preview,
             "opts": self.opts,
             "object": obj,
-            "page": self._change_url(str(obj.pk)),
+            "page": admin_url(obj),
         }
         return render(request, "admin/credits/action.html", context)
 
     def _url_name(self, action: StaffAction[Row]) -> str:
         return f"{self.opts.app_label}_{self.opts.model_name}_{action.slug}"
-
-    def _change_url(self, object_id: str) -> str:
-        name = f"admin:{self.opts.app_label}_{self.opts.model_name}_change"
-        return reverse(name, args=[object_id])
 
 
 def _find_refusal(action: StaffAction[Row], obj: Row, user: User) -> str:

@@ -4,14 +4,13 @@ from django.conf import settings
 
 from accounts import services as accounts
 from accounts.models import Account, User
-from accounts.staff.request import StaffRequest
 from credits import services
 from credits.models import GrantState, StaffGrant, Wallet
 from credits.money import format_credits
 from credits.payments import try_sync
 from credits.plans import changes
 from credits.staff import grants
-from credits.staff.action_admin import FormData, StaffAction, StaffActionRefused
+from credits.staff.action_admin import FormData, StaffAction
 from credits.staff.forms import AmountForm, PlanForm, SuspensionForm
 from credits.staff.previews import (
     ActionPreview,
@@ -20,6 +19,7 @@ from credits.staff.previews import (
     preview_deduction,
     preview_wallet,
 )
+from runtime.http.refusals import Refused
 
 ALREADY_SENT = "This form was already submitted. Nothing was done twice."
 
@@ -34,10 +34,10 @@ class GrantCredits(StaffAction[Account]):
     )
     form, has_preview = AmountForm, True
 
-    def run(self, row: Account, data: FormData, request: StaffRequest) -> str:
-        grant = grants.request_grant(account=row, actor=request.user, ip=request.ip, **data)
+    def run(self, row: Account, data: FormData, actor: User) -> str:
+        grant = grants.request_grant(account=row, actor=actor, **data)
         if grant is None:
-            raise StaffActionRefused(ALREADY_SENT)
+            raise Refused(ALREADY_SENT)
         if grant.is_pending:
             return (
                 f"Requested {format_credits(grant.amount)}. Ask a colleague to confirm the grant "
@@ -45,12 +45,12 @@ class GrantCredits(StaffAction[Account]):
             )
         return f"Granted {format_credits(grant.amount)}. {describe_balance(row)}"
 
-    def preview(self, row: Account, data: FormData, request: StaffRequest) -> ActionPreview:
+    def preview(self, row: Account, data: FormData, actor: User) -> ActionPreview:
         wallet, amount = Wallet.objects.get(account=row), data["amount"]
         debt = max(0, wallet.debt - amount)
         balance = wallet.balance + amount - (wallet.debt - debt)
         changes, notes = preview_wallet(wallet, balance, wallet.held, debt), []
-        if StaffGrant.objects.granted_alone(request.user) + amount > settings.STAFF_GRANT_LIMIT:
+        if StaffGrant.objects.granted_alone(actor) + amount > settings.STAFF_GRANT_LIMIT:
             notes = ["A second person has to confirm the grant. The balance changes then."]
         return ActionPreview(changes, tuple(notes))
 
@@ -64,12 +64,12 @@ class DeductCredits(StaffAction[Account]):
     )
     form, has_preview = AmountForm, True
 
-    def run(self, row: Account, data: FormData, request: StaffRequest) -> str:
-        if not services.deduct(account=row, actor=request.user, ip=request.ip, **data):
-            raise StaffActionRefused(ALREADY_SENT)
+    def run(self, row: Account, data: FormData, actor: User) -> str:
+        if not services.deduct(account=row, actor=actor, **data):
+            raise Refused(ALREADY_SENT)
         return f"Deducted {format_credits(data['amount'])}. {describe_balance(row)}"
 
-    def preview(self, row: Account, data: FormData, request: StaffRequest) -> ActionPreview:
+    def preview(self, row: Account, data: FormData, actor: User) -> ActionPreview:
         return preview_deduction(row, data["amount"])
 
 
@@ -81,17 +81,14 @@ class ChangePlan(StaffAction[Account]):
         "“Grant credits” for those. The plan renews with an order, like any other."
     )
     form, has_preview = PlanForm, True
-    errors = (changes.PlanRefused,)
 
-    def run(self, row: Account, data: FormData, request: StaffRequest) -> str:
+    def run(self, row: Account, data: FormData, actor: User) -> str:
         plan, reason = data["plan"], data["reason"]
-        changes.assign_plan(
-            account=row, plan=plan, reason=reason, actor=request.user, ip=request.ip
-        )
+        changes.assign_plan(account=row, plan=plan, reason=reason, actor=actor)
         try_sync(row)
         return f"The plan is now {plan}. No credits were granted."
 
-    def preview(self, row: Account, data: FormData, request: StaffRequest) -> ActionPreview:
+    def preview(self, row: Account, data: FormData, actor: User) -> ActionPreview:
         change = Change("Plan", str(row.subscription.plan), str(data["plan"]))
         note = "A month of the plan starts today. No credits are granted."
         return ActionPreview((change,), (note,))
@@ -106,10 +103,8 @@ class Suspend(StaffAction[Account]):
     def is_available(self, row: Account) -> bool:
         return row.suspended_at is None and row.is_open
 
-    def run(self, row: Account, data: FormData, request: StaffRequest) -> str:
-        accounts.suspend_account(
-            account=row, actor=request.user, reason=data["reason"], ip=request.ip
-        )
+    def run(self, row: Account, data: FormData, actor: User) -> str:
+        accounts.suspend_account(account=row, actor=actor, reason=data["reason"])
         return "Suspended the account. Its API keys now return 403."
 
 
@@ -121,14 +116,13 @@ class LiftSuspension(StaffAction[Account]):
     def is_available(self, row: Account) -> bool:
         return row.suspended_at is not None
 
-    def run(self, row: Account, data: FormData, request: StaffRequest) -> str:
-        accounts.lift_suspension(account=row, actor=request.user, ip=request.ip)
+    def run(self, row: Account, data: FormData, actor: User) -> str:
+        accounts.lift_suspension(account=row, actor=actor)
         return "Lifted the suspension. The account's API keys work again."
 
 
 class GrantDecision(StaffAction[StaffGrant]):
     permission = "credits.grant_credits"
-    errors = (grants.GrantRefused,)
     state: ClassVar[GrantState]
     verb: ClassVar[str]
 
@@ -138,8 +132,8 @@ class GrantDecision(StaffAction[StaffGrant]):
     def refusal(self, row: StaffGrant, user: User) -> str:
         return grants.find_refusal(row, self.state, user)
 
-    def run(self, row: StaffGrant, data: FormData, request: StaffRequest) -> str:
-        grants.decide(grant=row, state=self.state, actor=request.user, ip=request.ip)
+    def run(self, row: StaffGrant, data: FormData, actor: User) -> str:
+        grants.decide(grant=row, state=self.state, actor=actor)
         return f"{self.verb} {row}. Nothing was granted."
 
 
@@ -149,8 +143,8 @@ class ConfirmGrant(GrantDecision):
         "Adds the credits to the account immediately. Check the amount and the reason first."
     )
 
-    def run(self, row: StaffGrant, data: FormData, request: StaffRequest) -> str:
-        super().run(row, data, request)
+    def run(self, row: StaffGrant, data: FormData, actor: User) -> str:
+        super().run(row, data, actor)
         return f"Granted {format_credits(row.amount)}. {describe_balance(row.account)}"
 
 

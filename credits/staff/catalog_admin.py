@@ -9,6 +9,7 @@ from django.http import HttpRequest
 from django.template.defaultfilters import pluralize
 
 from accounts import audit
+from accounts.staff.model_admins.form_diff import describe_changes
 from accounts.staff.request import staff_request
 from credits.models import Pack, Plan
 from credits.plans import changes
@@ -55,20 +56,9 @@ class CatalogAdmin(admin.ModelAdmin[Item]):
         self, request: HttpRequest, obj: Item, form: ModelForm[Item], change: bool
     ) -> None:
         super().save_model(request, obj, form, change)
-        if not form.changed_data:
-            return
-        staff = staff_request(request)
-        changes = ", ".join(_describe_change(form, name) for name in form.changed_data)
-        action = f"{obj._meta.model_name}.{'changed' if change else 'added'}_by_staff"
-        audit.record(None, staff.user, action, f"{obj}: {changes}", staff.ip)
-
-
-def _describe_change(form: ModelForm[Item], name: str) -> str:
-    before, after = form.initial.get(name, "new"), form.cleaned_data[name]
-    if name != "price_cents":
-        return f"{name}: {before} → {after}"
-    old = format_price(before) if isinstance(before, int) else before
-    return f"price: {old} → {format_price(after)}"
+        if changed := describe_changes(form):
+            action = f"{obj._meta.model_name}.{'changed' if change else 'added'}_by_staff"
+            audit.record(None, staff_request(request).user, action, f"{obj}: {changed}")
 
 
 class PlanAdmin(CatalogAdmin[Plan]):

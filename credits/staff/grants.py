@@ -11,25 +11,16 @@ from accounts import audit
 from accounts.models import Account, User
 from credits import services
 from credits.models import GrantState, StaffGrant
+from runtime.http.refusals import Refused
 
 OWN_REQUEST = "You requested this grant, so another staff member has to confirm or reject it."
 NOT_OWN_REQUEST = "Only the person who requested this grant can withdraw it."
 REQUESTER_IS_GONE = "The person who requested this grant no longer exists. Reject it."
 
 
-class GrantRefused(Exception):
-    """Raised with a text for the user if a decision isn't allowed."""
-
-
 @transaction.atomic
 def request_grant(
-    *,
-    account: Account,
-    amount: int,
-    reason: str,
-    actor: User,
-    form_token: str,
-    ip: str | None = None,
+    *, account: Account, amount: int, reason: str, actor: User, form_token: str
 ) -> StaffGrant | None:
     """Return None if the form was submitted before."""
     services.validate_amount(amount)
@@ -45,24 +36,24 @@ def request_grant(
     if not is_new:
         return None
     if grant.is_pending:
-        _record(grant, actor, "grant.requested", ip)
+        _record(grant, actor, "grant.requested")
     else:
-        _post(grant, actor, ip)
+        _post(grant, actor)
     return grant
 
 
 @transaction.atomic
-def decide(*, grant: StaffGrant, state: GrantState, actor: User, ip: str | None = None) -> None:
+def decide(*, grant: StaffGrant, state: GrantState, actor: User) -> None:
     """Confirm, reject or withdraw a pending grant. Only one of two decisions takes effect."""
     if refusal := find_refusal(grant, state, actor):
-        raise GrantRefused(refusal)
+        raise Refused(refusal)
     pending = StaffGrant.objects.pending().filter(pk=grant.pk)
     if not pending.update(state=state, decided_by=actor, decided_at=timezone.now()):
-        raise GrantRefused("This grant has already been decided. Nothing was changed.")
+        raise Refused("This grant has already been decided. Nothing was changed.")
     grant.refresh_from_db()
-    _record(grant, actor, f"grant.{state}", ip)
+    _record(grant, actor, f"grant.{state}")
     if state == GrantState.CONFIRMED:
-        _post(grant, actor, ip)
+        _post(grant, actor)
 
 
 def find_refusal(grant: StaffGrant, state: GrantState, user: User) -> str:
@@ -74,18 +65,17 @@ def find_refusal(grant: StaffGrant, state: GrantState, user: User) -> str:
     return OWN_REQUEST if is_own else ""
 
 
-def _post(grant: StaffGrant, actor: User, ip: str | None) -> None:
+def _post(grant: StaffGrant, actor: User) -> None:
     services.grant(
         account=grant.account,
         amount=grant.amount,
         reason=grant.reason,
         actor=actor,
         form_token=grant.form_token,
-        ip=ip,
     )
 
 
-def _record(grant: StaffGrant, actor: User, action: str, ip: str | None) -> None:
+def _record(grant: StaffGrant, actor: User, action: str) -> None:
     """Record without an account, as customers don't see requests."""
     target = f"{grant.account.public_id}, {grant.amount:,}: {grant.reason}"
-    audit.record(None, actor, action, target, ip)
+    audit.record(None, actor, action, target)

@@ -2,15 +2,15 @@ from contextlib import suppress
 from decimal import Decimal
 
 from accounts import audit
-from accounts.staff.request import StaffRequest
+from accounts.models import User
 from credits.models import Order, OrderState
 from credits.money import format_credits
 from credits.orders import fulfillment, placement, refunds
 from credits.payments import PaymentUnavailable, get_provider, try_sync
-from credits.plans.offers import OrderRefused
-from credits.staff.action_admin import FormData, StaffAction, StaffActionRefused
+from credits.staff.action_admin import FormData, StaffAction
 from credits.staff.forms import RefundForm
 from credits.staff.previews import ActionPreview, Change, describe_balance, preview_deduction
+from runtime.http.refusals import Refused
 
 
 class MarkPaid(StaffAction[Order]):
@@ -23,9 +23,9 @@ class MarkPaid(StaffAction[Order]):
     def is_available(self, row: Order) -> bool:
         return row.state in (OrderState.PENDING, OrderState.CANCELLED)
 
-    def run(self, row: Order, data: FormData, request: StaffRequest) -> str:
-        if not fulfillment.fulfill_order(order=row, actor=request.user, ip=request.ip):
-            raise StaffActionRefused(f"{row.number} is already paid. Nothing was granted again.")
+    def run(self, row: Order, data: FormData, actor: User) -> str:
+        if not fulfillment.fulfill_order(order=row, actor=actor):
+            raise Refused(f"{row.number} is already paid. Nothing was granted again.")
         granted = f"Granted {format_credits(row.credits)}."
         return f"Marked {row.number} paid. {granted} {describe_balance(row.account)}"
 
@@ -38,7 +38,6 @@ class RefundOrder(StaffAction[Order]):
         "ones become a debt. A plan ends once its order is refunded in full."
     )
     form, has_preview = RefundForm, True
-    errors = (PaymentUnavailable, OrderRefused)
 
     def is_available(self, row: Order) -> bool:
         return row.is_paid and row.total_cents > row.refunded_cents
@@ -47,22 +46,20 @@ class RefundOrder(StaffAction[Order]):
         remaining = Decimal(row.total_cents - row.refunded_cents) / 100
         return {"amount": remaining.quantize(Decimal("0.01")), "currency": row.currency}
 
-    def run(self, row: Order, data: FormData, request: StaffRequest) -> str:
+    def run(self, row: Order, data: FormData, actor: User) -> str:
         reason, cents = data["reason"], int(data["amount"] * 100)
         refunds.require_refundable(row)
         money = row.money(cents)
         # Name the staff user now: the provider's event may record the refund first.
         target = f"{row}, {money}: {reason}"
-        audit.record(row.account, request.user, "order.refund_asked", target, request.ip)
+        audit.record(row.account, actor, "order.refund_asked", target)
         if provider := get_provider(row):
             provider.refund(row, cents)
-        refunds.refund_part(
-            order=row, cents=cents, reason=reason, actor=request.user, ip=request.ip
-        )
+        refunds.refund_part(order=row, cents=cents, reason=reason, actor=actor)
         try_sync(row.account)
         return f"Refunded {row.number}: {money}. {describe_balance(row.account)}"
 
-    def preview(self, row: Order, data: FormData, request: StaffRequest) -> ActionPreview:
+    def preview(self, row: Order, data: FormData, actor: User) -> ActionPreview:
         cents = int(data["amount"] * 100)
         after = row.refunded_cents + cents
         total = row.money(row.total_cents)
@@ -93,9 +90,9 @@ class CancelOrder(StaffAction[Order]):
     def is_available(self, row: Order) -> bool:
         return row.is_pending
 
-    def run(self, row: Order, data: FormData, request: StaffRequest) -> str:
-        if not placement.cancel_order(order=row, actor=request.user, ip=request.ip):
-            raise StaffActionRefused(f"{row.number} is no longer waiting for payment.")
+    def run(self, row: Order, data: FormData, actor: User) -> str:
+        if not placement.cancel_order(order=row, actor=actor):
+            raise Refused(f"{row.number} is no longer waiting for payment.")
         with suppress(PaymentUnavailable):
             if provider := get_provider(row):
                 provider.withdraw(row)

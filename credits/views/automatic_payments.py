@@ -12,9 +12,8 @@ from accounts.request import AccountRequest
 from accounts.roles import TeamPermission
 from credits.automatic_top_ups import services
 from credits.automatic_top_ups.forms import AutomaticTopUpForm
-from credits.forms import ConfirmForm
 from credits.models import CARD_CONSENT, AutomaticTopUp, SavedCard
-from credits.payments import PaymentUnavailable, cards, open_card_page
+from credits.payments import cards, open_card_page
 from credits.presenters.automatic_top_up import consequences_of_removal
 from credits.views.orders import allow_payment_page
 from runtime.http.refusals import show_refusal
@@ -40,15 +39,13 @@ def require_card_payments(view: View) -> View:
 def save_card(request: AccountRequest) -> HttpResponse:
     """Ask for consent, and redirect to Stripe, where the card is entered."""
     account = request.account
-    form = ConfirmForm(request.POST or None)
-    if form.is_valid():
-        with show_refusal(request, PaymentUnavailable):
+    if request.method == "POST":
+        with show_refusal(request):
             page_url = open_card_page(account)
-            audit.record(account, request.user, "card.agreed", CARD_CONSENT, request.ip)
+            audit.record(account, request.user, "card.agreed", CARD_CONSENT)
             return redirect(page_url)
     card = SavedCard.objects.filter(account=account).first()
-    context = {"form": form, "card": card, "consent": CARD_CONSENT}
-    return render(request, "credits/save_card.html", context)
+    return render(request, "credits/save_card.html", {"card": card, "consent": CARD_CONSENT})
 
 
 @require_permission(TeamPermission.BUY, takes_post=True)
@@ -59,14 +56,13 @@ def remove_card(request: AccountRequest) -> HttpResponse:
     if card is None:
         messages.info(request, "No card is saved.")
         return redirect(BILLING)
-    form = ConfirmForm(request.POST or None)
-    if form.is_valid():
-        cards.remove_card(account=account, actor=request.user, ip=request.ip)
+    if request.method == "POST":
+        cards.remove_card(account=account, actor=request.user)
         messages.success(request, f"Removed {card}.")
         return redirect(BILLING)
     top_up = AutomaticTopUp.objects.filter(account=account).first()
     consequences = consequences_of_removal(account.subscription, top_up)
-    context = {"form": form, "card": card, "consequences": consequences}
+    context = {"card": card, "consequences": consequences}
     return render(request, "credits/remove_card.html", context)
 
 
@@ -81,10 +77,8 @@ def edit_automatic_top_up(request: AccountRequest) -> HttpResponse:
     top_up = AutomaticTopUp.objects.select_related("pack").filter(account=account).first()
     form = AutomaticTopUpForm(account, top_up, request.POST or None)
     if form.is_valid():
-        with show_refusal(request, services.SettingsRefused):
-            services.switch_on(
-                account=account, actor=request.user, ip=request.ip, **form.cleaned_data
-            )
+        with show_refusal(request):
+            services.switch_on(account=account, actor=request.user, **form.cleaned_data)
             messages.success(request, "Automatic top-up is on.")
         return redirect(BILLING)
     context = {"form": form, "card": card, "is_on": top_up is not None and top_up.is_on}
@@ -95,6 +89,6 @@ def edit_automatic_top_up(request: AccountRequest) -> HttpResponse:
 @require_card_payments
 def switch_off_automatic_top_up(request: AccountRequest) -> HttpResponse:
     reason = AutomaticTopUp.Off.MEMBER
-    services.switch_off(account=request.account, reason=reason, actor=request.user, ip=request.ip)
+    services.switch_off(account=request.account, reason=reason, actor=request.user)
     messages.success(request, "Automatic top-up is off.")
     return redirect(BILLING)

@@ -45,7 +45,7 @@ def change_threshold(request: AccountRequest) -> HttpResponse:
     target = "the plan's default" if threshold is None else f"{threshold:,}"
     with transaction.atomic():
         Wallet.objects.filter(pk=wallet.pk).update(low_balance_threshold=threshold)
-        audit.record(request.account, request.user, "threshold.changed", target, request.ip)
+        audit.record(request.account, request.user, "threshold.changed", target)
     messages.success(request, "Saved your low-balance threshold.")
     return redirect(PAGE)
 

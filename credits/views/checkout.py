@@ -11,13 +11,14 @@ from django.utils.http import url_has_allowed_host_and_scheme
 from accounts.permissions import require_permission
 from accounts.request import AccountRequest
 from accounts.roles import TeamPermission
-from credits.forms import ConfirmForm, OrderForm
+from credits.forms import OrderForm
 from credits.models import Pack, Plan
 from credits.orders import placement, quotes
 from credits.payments import PaymentUnavailable, sync_with_provider
 from credits.plans import changes, subscriptions, upcoming
 from credits.plans.offers import OrderRefused
 from credits.views.orders import allow_payment_page, redirect_to_payment
+from runtime.http.refusals import Refused
 
 
 @require_permission(TeamPermission.BUY)
@@ -73,27 +74,26 @@ def choose_later_plan(request: AccountRequest, plan_code: str) -> HttpResponse:
     if plan == subscription.plan == subscription.next_plan:
         messages.info(request, f"You're already on {plan}.")
         return redirect("credits:choose-plan")
-    form = ConfirmForm(request.POST or None)
-    if form.is_valid():
+    if request.method == "POST":
         _schedule_plan(request, plan)
         return redirect("credits:choose-plan")
-    context = {"plan": plan, "subscription": subscription, "form": form}
+    context = {"plan": plan, "subscription": subscription}
     return render(request, "credits/choose_later_plan.html", context)
 
 
 def _schedule_plan(request: AccountRequest, plan: Plan) -> None:
     account, previous = request.account, request.account.subscription.plan
     try:
-        changes.schedule_plan(account=account, plan=plan, actor=request.user, ip=request.ip)
+        changes.schedule_plan(account=account, plan=plan, actor=request.user)
         sync_with_provider(account)
-    except changes.PlanRefused as error:
-        messages.error(request, str(error))
     except PaymentUnavailable:
         messages.success(
             request,
             f"Saved {plan} as your next plan. We'll update your card payments once the payment "
             "service is available again.",
         )
+    except Refused as error:
+        messages.error(request, str(error))
     else:
         is_kept = plan == previous
         messages.success(
@@ -119,7 +119,6 @@ def _order(request: AccountRequest, item: Pack | Plan) -> HttpResponse:
             actor=request.user,
             form_token=form.cleaned_data["form_token"],
             saves_card=form.cleaned_data.get("save_card", False),
-            ip=request.ip,
         )
     except OrderRefused as error:
         messages.error(request, str(error))

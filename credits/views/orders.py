@@ -15,8 +15,9 @@ from credits.models import Order, OrderKind
 from credits.orders import placement
 from credits.payments import PaymentUnavailable, get_provider
 from credits.presenters.invoice import describe_invoice, order_tax, refund_rows
-from credits.presenters.orders import order_outcome
+from credits.presenters.orders import nothing_to_pay, order_outcome
 from runtime.http.form_targets import allow_forms_to
+from runtime.http.refusals import show_refusal
 
 PAGE = "credits:show-orders"
 ORDERS_PER_PAGE = 25
@@ -37,9 +38,12 @@ def show_orders(request: AccountRequest) -> HttpResponse:
 def show_order(request: AccountRequest, order_id: str) -> HttpResponse:
     """The provider redirects here, but only its event confirms payment."""
     order = _get_order(request, order_id)
+    if "poll" in request.GET and order.is_pending:
+        return HttpResponse(status=204)
     context = {
         "order": order,
         "outcome": order_outcome(order),
+        "is_confirming": order.is_pending and request.GET.get("payment") == "finished",
         "tax": order_tax(order),
         "refunds": refund_rows(order),
         # The page from which the customer ordered.
@@ -81,7 +85,7 @@ def cancel_order(request: AccountRequest, order_id: str) -> HttpResponse:
     if order.kind == OrderKind.RENEWAL:
         messages.info(request, "To cancel a renewal, change to Free.")
         return redirect("credits:choose-plan")
-    if placement.cancel_order(order=order, actor=request.user, ip=request.ip):
+    if placement.cancel_order(order=order, actor=request.user):
         with suppress(PaymentUnavailable):
             # On failure, the page expires. A payment that arrives anyway is fulfilled.
             if provider := get_provider(order):
@@ -94,14 +98,15 @@ def cancel_order(request: AccountRequest, order_id: str) -> HttpResponse:
 
 def redirect_to_payment(request: AccountRequest, order: Order) -> HttpResponse:
     """Redirect to the payment page, or to the order's page if there is nothing to pay there."""
-    order_page = reverse("credits:show-order", args=[order.public_id])
-    try:
-        if order.is_pending and (provider := get_provider(order)):
-            provider.begin(order)
-    except PaymentUnavailable as error:
-        messages.error(request, str(error))
-        return redirect(order_page)
-    return redirect((order.is_pending and order.provider_url) or order_page)
+    page = reverse("credits:show-order", args=[order.public_id])
+    with show_refusal(request):
+        if provider := get_provider(order):
+            if provider.begin(order):
+                return redirect(order.provider_url)
+            if order.is_pending:
+                return redirect(f"{page}?payment=finished")
+            messages.info(request, nothing_to_pay(order))
+    return redirect(page)
 
 
 def _get_order(request: AccountRequest, order_id: str) -> Order:

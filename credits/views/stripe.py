@@ -14,16 +14,16 @@ def receive_event(request: HttpRequest) -> HttpResponse:
     """The signature authenticates the request. Stripe retries until a 200."""
     if not settings.STRIPE_SECRET_KEY:
         raise Http404
-    from credits.payments import stripe_events
-    from credits.payments.stripe_payloads import EventTooEarly
+    from credits.payments.stripe import events
+    from credits.payments.stripe.payloads import EventTooEarly
 
     try:
-        stripe_events.receive_event(request.body, request.headers.get("Stripe-Signature", ""))
-    except stripe_events.InvalidSignature:
+        events.receive_event(request.body, request.headers.get("Stripe-Signature", ""))
+    except events.InvalidSignature:
         return HttpResponse(
             "The event has no valid signature.", status=400, content_type="text/plain"
         )
-    except stripe_events.InvalidEvent:
+    except events.InvalidEvent:
         return HttpResponse("The body is not an event.", status=400, content_type="text/plain")
     except (EventTooEarly, PaymentUnavailable):
         return HttpResponse("Retry later.", status=503, content_type="text/plain")

@@ -66,7 +66,7 @@ def insufficient_credits(wallet: Wallet, *, required: int) -> InsufficientCredit
     also_held = f", and {wallet.held:,} more are held for work in progress" if wallet.held else ""
     return InsufficientCredits(
         message=f"This request costs {format_credits(required)} and your balance is "
-        f"{wallet.balance}{also_held}. Buy credits or upgrade your plan.",
+        f"{wallet.balance:,}{also_held}. Buy credits or upgrade your plan.",
         details={
             "required": required,
             "balance": wallet.balance,

@@ -10,15 +10,16 @@ from credits.wallet.totals import daily_usage
 from runtime.dates import midnight, next_month
 
 
-@dataclass(frozen=True)
+@dataclass
 class StatementLine:
     day: date
     # None for the usage of a day.
     at: datetime | None
     description: str
     amount: int
-    balance: int
     order: Order | None = None
+    # After the line.
+    balance: int = 0
 
 
 @dataclass(frozen=True)
@@ -35,10 +36,10 @@ def monthly_statement(account: Account, first: date) -> MonthlyStatement:
     # Subtract later movements, in one statement so that they match the balance.
     wallet: Any = Wallet.objects.with_totals(since=first).get(account=account)
     opening = balance = int(wallet.owned - wallet.ledger_total + wallet.usage_total)
-    lines = []
-    for day, at, description, amount, order in _movements(account, first, end):
-        balance += amount
-        lines.append(StatementLine(day, at, description, amount, balance, order))
+    lines = _build_lines(account, first, end)
+    for line in lines:
+        balance += line.amount
+        line.balance = balance
     return MonthlyStatement(first, lines[::-1], opening, balance)
 
 
@@ -49,13 +50,10 @@ def describe_entry(entry: LedgerEntry) -> str:
     return f"{entry.get_kind_display()}: {entry.reason}"
 
 
-Movement = tuple[date, datetime | None, str, int, Order | None]
-
-
-def _movements(account: Account, first: date, end: date) -> list[Movement]:
+def _build_lines(account: Account, first: date, end: date) -> list[StatementLine]:
     entries = account.ledger.filter(at__gte=midnight(first), at__lt=midnight(end))
-    movements: list[Movement] = [
-        (entry.at.date(), entry.at, describe_entry(entry), entry.amount, entry.order)
+    lines = [
+        StatementLine(entry.at.date(), entry.at, describe_entry(entry), entry.amount, entry.order)
         for entry in entries.select_related("order").order_by("at", "pk")
     ]
     used: dict[date, tuple[int, int]] = {}
@@ -63,10 +61,11 @@ def _movements(account: Account, first: date, end: date) -> list[Movement]:
         calls, credits = used.get(usage.of, (0, 0))
         # Count only calls that cost credits.
         used[usage.of] = (calls + (usage.calls if usage.credits else 0), credits + usage.credits)
-    movements += [
-        (day, None, f"{calls:,} validation{pluralize(calls)}", -credits, None)
+    lines += [
+        StatementLine(day, None, f"{calls:,} validation{pluralize(calls)}", -credits)
         for day, (calls, credits) in used.items()
         if credits
     ]
     # The usage of a day comes last.
-    return sorted(movements, key=lambda m: (m[0], m[1] or midnight(m[0] + timedelta(days=1))))
+    a_day = timedelta(days=1)
+    return sorted(lines, key=lambda line: (line.day, line.at or midnight(line.day + a_day)))

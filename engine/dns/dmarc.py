@@ -18,6 +18,10 @@ class DmarcRecord(NamedTuple):
     # "y": a public suffix. "n": an organization's domain. "u": unknown.
     psd: str
 
+    @property
+    def ends_tree_walk(self) -> bool:
+        return self.psd in {"n", "y"}
+
     def policy_below(self, *, exists: bool) -> str:
         return self.subdomains if exists else self.missing_subdomains
 
@@ -63,7 +67,3 @@ def find_inherited_policy(parents: Sequence[tuple[str, DmarcRecord]], *, exists:
             return chosen.policy_below(exists=exists)
         below = (name, record)
     return below[1].policy_below(exists=exists) if below is not None else "none"
-
-
-def ends_tree_walk(record: DmarcRecord) -> bool:
-    return record.psd in {"n", "y"}

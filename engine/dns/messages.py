@@ -77,8 +77,8 @@ def encode_query(query: Query, identifier: int, *, has_edns: bool = True) -> byt
     return header + _question_section(query) + (_EDNS_OPTIONS if has_edns else b"")
 
 
-def read_identifier(wire: bytes) -> int | None:
-    return int.from_bytes(wire[:2], "big") if len(wire) >= _HEADER.size else None
+def read_identifier(wire: bytes) -> int:
+    return int.from_bytes(wire[:2], "big")
 
 
 def parse_reply(wire: bytes, query: Query) -> ParsedReply | None:

@@ -1,10 +1,4 @@
-from engine.dns.dmarc import (
-    DmarcRecord,
-    ends_tree_walk,
-    find_inherited_policy,
-    names_in_tree_walk,
-    parse_dmarc,
-)
+from engine.dns.dmarc import DmarcRecord, find_inherited_policy, names_in_tree_walk, parse_dmarc
 from engine.dns.messages import Outcome, Query
 from engine.dns.resolver import Lookup
 from engine.dns.spf import classify_spf, find_spf_redirect, lists_senders
@@ -65,7 +59,7 @@ class Policies:
             if name == self._domain:
                 return record.own
             parents.append((name, record))
-            if ends_tree_walk(record):
+            if record.ends_tree_walk:
                 break
         return find_inherited_policy(parents, exists=exists)
 

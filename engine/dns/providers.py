@@ -13,10 +13,9 @@ class MailProvider(NamedTuple):
     domains: tuple[str, ...]
 
 
-_ENTRIES = [line.split() for line in read_data_file("mail_providers").entries]
 _LISTED = [
     MailProvider(code, words[0] == "gateway", tuple(word for word in words if word != "gateway"))
-    for code, *words in _ENTRIES
+    for code, *words in map(str.split, read_data_file("mail_providers").entries)
 ]
 PROVIDERS = tuple(provider for provider in _LISTED if provider.code != OTHER)
 _GATEWAYS = frozenset(provider.code for provider in PROVIDERS if provider.is_gateway)

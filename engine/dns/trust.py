@@ -80,8 +80,8 @@ class _Probe:
 
     def _handle_packet(self, server: Server, packet: bytes) -> None:
         identifier = read_identifier(packet)
-        queried_server, query = self._attempts.get(identifier or 0, (None, None))
-        if identifier is None or query is None or queried_server != server:
+        queried_server, query = self._attempts.get(identifier, (None, None))
+        if query is None or queried_server != server:
             return
         reply = parse_reply(packet, query)
         if reply is not None:

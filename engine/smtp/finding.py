@@ -6,8 +6,7 @@ from engine.verdicts.finding import Finding
 from engine.verdicts.reasons import PRECEDENCE, VERDICT_BY_REASON, Verdict
 
 _ANSWERED = ("accept_all", "mailbox_exists", "mailbox_full", "mailbox_disabled")
-_NO_FACTS = {"mailbox_exists": None, "accept_all": None}
-_CHECKS: dict[str, dict[str, bool]] = {
+_CHECKS: dict[str, dict[str, bool | None]] = {
     "mailbox_accepted": {
         "mailbox_exists": True,
         "accept_all": False,
@@ -17,7 +16,7 @@ _CHECKS: dict[str, dict[str, bool]] = {
     "mailbox_not_found": {"mailbox_exists": False, "accept_all": False},
     "mailbox_disabled": {"mailbox_exists": True, "mailbox_disabled": True, "accept_all": False},
     "mailbox_full": {"mailbox_exists": True, "mailbox_full": True, "accept_all": False},
-    "accept_all": {"accept_all": True},
+    "accept_all": {"accept_all": True, "mailbox_exists": None},
 }
 # A server that accepts the name knows better than the provider's rules for new mailboxes.
 _DISPROVED = {"mailbox_accepted": {"unlikely_mailbox"}}
@@ -70,5 +69,5 @@ def with_mailbox(finding: Finding, answer: MailboxAnswer, smtp: Mapping[str, Any
     return finding._replace(
         reasons=tuple(sorted(reasons, key=PRECEDENCE.index)),
         evidence="smtp",
-        checks={**finding.checks, **_NO_FACTS, **_CHECKS[reason]},
+        checks={**finding.checks, **_CHECKS[reason]},
     )

@@ -7,7 +7,7 @@ import hmac
 from datetime import date
 from typing import NamedTuple
 
-from engine.smtp.replies import ReplyClass
+from engine.smtp.replies import DEFINITE, ReplyClass
 
 CONTROL_LENGTH = 20
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
@@ -26,7 +26,7 @@ class MailboxAnswer(NamedTuple):
 
 
 def needs_control(name: ReplyClass) -> bool:
-    return name in {ReplyClass.ACCEPTED, ReplyClass.GONE, ReplyClass.DISABLED, ReplyClass.FULL}
+    return name == ReplyClass.ACCEPTED or name in DEFINITE
 
 
 def needs_postmaster(name: ReplyClass, control: ReplyClass, *, accepted_recently: bool) -> bool:

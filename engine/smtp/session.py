@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from engine.smtp.reply_text import read_code
 from engine.smtp.wire import Ended, SmtpOutcome, Unsendable, Wire
 from engine.syntax.parsing import SyntaxProblem, parse_address
 
@@ -90,7 +91,7 @@ class _Session:
         self._ask("connect", None, must_succeed=True)
         self._greet()
         if starttls and "STARTTLS" in conversation.extensions:
-            code = reply_code(self._ask("starttls", "STARTTLS"))
+            code, _ = self._ask("starttls", "STARTTLS")
             if code != 220:
                 # After 421 the server is busy, in clear too.
                 raise Ended(SmtpOutcome.REPLIED if code == 421 else SmtpOutcome.TLS_FAILED)
@@ -101,40 +102,37 @@ class _Session:
         if parameters and "SMTPUTF8" not in conversation.extensions:
             raise Ended(SmtpOutcome.NO_SMTPUTF8)
         self._ask("mail", f"MAIL FROM:<{self._sender}>{parameters}", must_succeed=True)
-        reply = self._ask("rcpt", f"RCPT TO:<{self._recipient}>")
-        if reply_code(reply) != 421 and (another := self._question.next_recipient(reply)):
+        code, reply = self._ask("rcpt", f"RCPT TO:<{self._recipient}>")
+        if code != 421 and (another := self._question.next_recipient(reply)):
             self._ask("rcpt", f"RCPT TO:<{_path(another)}>")
 
     def _greet(self) -> None:
         name = self._question.ehlo_name
-        reply = self._ask("ehlo", f"EHLO {name}")
-        code = reply_code(reply) or 0
+        code, reply = self._ask("ehlo", f"EHLO {name}")
         # 521 (RFC 7504): the server never takes mail.
         if code // 100 == 5 and code != 521:
             # The refusal says more than how the connection ends after it.
             with suppress(Ended, OSError):
-                reply = self._ask("ehlo", f"HELO {name}")
-        if (reply_code(reply) or 0) // 100 != 2:
+                code, reply = self._ask("ehlo", f"HELO {name}")
+        if code // 100 != 2:
             raise Ended(SmtpOutcome.REPLIED)
         words = (line[4:].split(maxsplit=1) for line in reply.split(b"\n")[1:])
         self.conversation.extensions = frozenset(
             word[0].decode("ascii", "replace").upper() for word in words if word
         )
 
-    def _ask(self, stage: str, command: str | None, *, must_succeed: bool = False) -> bytes:
+    def _ask(
+        self, stage: str, command: str | None, *, must_succeed: bool = False
+    ) -> tuple[int, bytes]:
+        """Return the reply, and its code or 0."""
         conversation = self.conversation
         conversation.stage = stage
         reply = self._wire.exchange(command)
         conversation.steps.append(Step(stage, reply, conversation.is_encrypted))
-        if must_succeed and (reply_code(reply) or 0) // 100 != 2:
+        code = read_code(reply.decode("latin-1")) or 0
+        if must_succeed and code // 100 != 2:
             raise Ended(SmtpOutcome.REPLIED)
-        return reply
-
-
-def reply_code(reply: bytes) -> int | None:
-    codes = {line[:3] for line in reply.split(b"\n")}
-    code = codes.pop()
-    return int(code) if not codes and len(code) == 3 and code.isdigit() else None
+        return code, reply
 
 
 def _path(email: str) -> str:

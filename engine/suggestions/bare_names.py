@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from engine.domain_data import DomainData
 from engine.suggestions.provider_names import FAMOUS_NAMES, is_distinctive, is_long
-from engine.typo_index import TypoIndex, choose_best
+from engine.typo_index import TypoIndex, choose_best, name_of
 from engine.typos import Typo, starts_alike
 
 # Short, or with domains in several countries, of which one has most users.
@@ -43,7 +43,7 @@ def suggest_for_bare_name(typed: str, data: DomainData) -> str | None:
 def _bare_names(data: DomainData, generation: object) -> _BareNames:
     domains: dict[str, str] = {}
     for domain in data.typo_targets:
-        name = domain.partition(".")[0]
+        name = name_of(domain)
         is_only = len(data.typo_index.find_by_name(name)) == 1
         if name in (*FAMOUS_NAMES, *_MAIN_DOMAIN_NAMES) or (is_only and is_distinctive(name)):
             domains.setdefault(name, domain)

@@ -1,5 +1,5 @@
 from engine.suggestions.provider_names import FAMOUS_NAMES, is_distinctive, is_long, is_unmistakable
-from engine.typo_index import Match
+from engine.typo_index import Match, name_of
 from engine.typos import Typo, starts_alike
 
 _LARGE_RANKS = 200
@@ -15,7 +15,7 @@ def is_likely(domain: str, match: Match) -> bool:
     is_clear = (
         _has_enough_letters(domain)
         # As qq.co for qq.com.
-        or (ending == "com" and _name(domain) == name)
+        or (ending == "com" and name_of(domain) == name)
         # As w.ppl for wp.pl.
         or has_same_letters(domain, match)
     )
@@ -25,7 +25,7 @@ def is_likely(domain: str, match: Match) -> bool:
 def is_recognizable(domain: str, match: Match) -> bool:
     if is_likely(domain, match):
         return True
-    name = _name(match.domain)
+    name = match.name
     if not _has_enough_letters(domain) or not (is_long(name) or match.rank < _LARGE_RANKS):
         return False
     is_known = name in FAMOUS_NAMES or is_unmistakable(name)
@@ -49,8 +49,4 @@ def has_same_letters(domain: str, match: Match) -> bool:
 
 def _has_enough_letters(domain: str) -> bool:
     """Return whether it's recognizable with a typo: qz.com isn't."""
-    return len(_name(domain)) > 2 or len(domain) > 7
-
-
-def _name(domain: str) -> str:
-    return domain.partition(".")[0]
+    return len(name_of(domain)) > 2 or len(domain) > 7

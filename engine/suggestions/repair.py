@@ -39,7 +39,7 @@ def repair_address(email: str, domain_data: DomainData) -> str | None:
     typed = parts.ascii_domain
     suggested = suggest_domain(typed, domain_data, accepts_mail=None)
     ascii_domain = suggested or find_distant_famous_domain(typed, domain_data, _LONG_NAME) or typed
-    has_valid_ending = domain_data.is_top_level_domain(ascii_domain.rpartition(".")[2])
+    has_valid_ending = domain_data.has_top_level_domain(ascii_domain)
     suggestion = f"{parts.local_part}@{to_unicode(ascii_domain)}"
     if not has_valid_ending or domain_data.is_reserved(ascii_domain) or suggestion == email:
         return None

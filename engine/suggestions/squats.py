@@ -2,7 +2,7 @@ from engine.domain_data import DomainData
 from engine.suggestions.endings import undouble_ending
 from engine.suggestions.evidence import CROWDED_ENDINGS, has_same_letters, is_recognizable
 from engine.suggestions.provider_names import FAMOUS_NAMES, is_distinctive, is_long, is_unmistakable
-from engine.typo_index import Match, choose_best
+from engine.typo_index import Match, choose_best, name_of
 from engine.typos import Typo, starts_alike
 
 # Companies pay for these; owners of typos rarely do.
@@ -38,8 +38,7 @@ def find_squatted_domain(
     best = choose_best(data.typo_index.find(domain))
     if best is None:
         return None
-    has_same_name = domain.partition(".")[0] == best.domain.partition(".")[0]
-    if has_same_name or has_same_letters(domain, best):
+    if best.name == name_of(domain) or has_same_letters(domain, best):
         is_squat = _has_wrong_ending(domain, best, data)
     elif is_idle:
         is_squat = is_recognizable(domain, best)
@@ -53,7 +52,7 @@ def _has_wrong_ending(domain: str, match: Match, data: DomainData) -> bool:
     # As in yahoo.co.k.uk, gmailc.om, yahooco.uk.
     is_odd = has_same_letters(domain, match) or data.registrable_domain(domain) != domain
     # yahoo.co.fr may also be meant for yahoo.co.kr.
-    is_other_country = match.typo is Typo.OTHER and _tld(domain) != _tld(match.domain)
+    is_other_country = match.typo is Typo.OTHER and not match.has_same_tld(domain)
     if is_odd and name not in _HOST_NAMES and not is_other_country:
         return True
     # Elsewhere, the name may be another company's.
@@ -61,7 +60,7 @@ def _has_wrong_ending(domain: str, match: Match, data: DomainData) -> bool:
 
 
 def _has_wrong_name(domain: str, match: Match, *, is_business: bool) -> bool:
-    typed, (name, _, ending) = domain.partition(".")[0], match.domain.partition(".")
+    name, _, ending = match.domain.partition(".")
     is_alike = starts_alike(domain, match.domain)
     is_likely = is_alike and match.typo is not Typo.OTHER
     if is_business:
@@ -72,12 +71,8 @@ def _has_wrong_name(domain: str, match: Match, *, is_business: bool) -> bool:
     if name in _HOST_NAMES:
         # onlnie.no is no word, but livve.fr and emial.com may be companies.
         is_no_word = match.typo in (Typo.TRANSPOSED, Typo.DOUBLED) and is_long(name)
-        return is_no_word and typed[0] == name[0] and ending not in CROWDED_ENDINGS
+        return is_no_word and domain[0] == name[0] and ending not in CROWDED_ENDINGS
     if is_distinctive(name):
         return is_alike or is_unmistakable(name)
-    is_recognizable_word = is_long(name) and is_long(typed)
+    is_recognizable_word = is_long(name) and is_long(name_of(domain))
     return is_likely and (is_recognizable_word or match.typo is Typo.DOUBLED)
-
-
-def _tld(domain: str) -> str:
-    return domain.rpartition(".")[2]

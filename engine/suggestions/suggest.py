@@ -2,15 +2,14 @@
 
 from engine.domain_data import DomainData
 from engine.suggestions.endings import complete_ending, correct_unknown_ending, undouble_ending
-from engine.suggestions.evidence import is_likely, is_rare_enough, is_recognizable
+from engine.suggestions.evidence import CROWDED_ENDINGS, is_likely, is_rare_enough, is_recognizable
 from engine.suggestions.provider_names import FAMOUS_NAMES, is_distinctive, is_long
 from engine.suggestions.squats import find_squatted_domain
-from engine.typo_index import Match, choose_best
+from engine.typo_index import Match, choose_best, name_of
 from engine.typos import Typo, edit_distance, starts_alike
 
 _PROVIDERS_WITH_OWN_HOSTS = {"microsoft_consumer", "yahoo"}
 _MIN_NAME_IN_COUNTRY = 3
-_GENERIC_ENDINGS = ("com", "net", "org")
 _MIN_NAME_OF_ITS_OWN = 6
 
 
@@ -30,7 +29,7 @@ def suggest_domain(
         return known
     if domain_data.is_well_known(domain) or provider in _PROVIDERS_WITH_OWN_HOSTS:
         return None
-    if accepts_mail is False or not domain_data.is_top_level_domain(domain.rpartition(".")[2]):
+    if accepts_mail is False or not domain_data.has_top_level_domain(domain):
         suggestion = _correct_broken_domain(domain, domain_data)
     else:
         suggestion = find_squatted_domain(domain, domain_data, provider=provider, is_idle=is_idle)
@@ -65,49 +64,43 @@ def _correct_broken_domain(domain: str, data: DomainData) -> str | None:
 
 
 def _correct_typo(domain: str, data: DomainData) -> str | None:
+    name = name_of(domain)
     found = data.typo_index.find(domain)
     matches = [match for match in found if not _is_in_other_country(domain, match, data)]
     best = choose_best(matches, found)
-    if best is not None and is_likely(domain, best):
+    if best is not None and (
+        is_likely(domain, best) or _has_broken_ending(domain, best, matches, data)
+    ):
         return best.domain
-    if best is not None and _has_broken_ending(domain, best, matches, data):
-        return best.domain
-    has_own_name = any(_name(match.domain) == _name(domain) for match in matches)
-    if not has_own_name and not data.is_top_level_domain(_tld(domain)):
+    has_own_name = any(match.name == name for match in matches)
+    if not has_own_name and not data.has_top_level_domain(domain):
         corrected = correct_unknown_ending(domain)
         is_known = corrected is not None and data.is_well_known(corrected)
         # gmail.fvr isn't gmail.fr.
-        if corrected and (is_known or _name(domain) not in FAMOUS_NAMES):
+        if corrected and (is_known or name not in FAMOUS_NAMES):
             return corrected if is_known else _correct_working(corrected, data)
-    if best is not None and _is_probable(domain, best, data):
-        return best.domain
+    same_name = data.typo_index.find_by_name(name)
+    # 1mail.com may be mail.com, although Gmail is larger.
+    has_digit = domain[0].isdigit() and data.is_well_known(domain[1:])
+    if best is not None and not (has_digit and best.domain != domain[1:]):
+        # gmail.it is no typo of email.it.
+        is_rare = not same_name and is_rare_enough(domain, best)
+        if is_rare or is_recognizable(domain, best):
+            return best.domain
     # yahoo.fm may be yahoo.fr or yahoo.com.
     is_ambiguous = len(matches) < len(found)
     if is_ambiguous or (best is None and has_own_name):
         return None
-    has_known_name = bool(data.typo_index.find_by_name(_name(domain)))
-    is_unknown = not found and not has_known_name
-    return _find_same_name(domain, data) or (
-        complete_ending(domain) or find_distant_famous_domain(domain, data) if is_unknown else None
-    )
-
-
-def _is_probable(domain: str, match: Match, data: DomainData) -> bool:
-    # 1mail.com may be mail.com, although Gmail is larger.
-    if domain[0].isdigit() and domain[1:] != match.domain and data.is_well_known(domain[1:]):
-        return False
-    # gmail.it is no typo of email.it.
-    has_known_name = bool(data.typo_index.find_by_name(_name(domain)))
-    is_rare = is_rare_enough(domain, match) and not has_known_name
-    return is_rare or is_recognizable(domain, match)
+    if same_name:
+        return _choose_same_name(domain, same_name, data)
+    return None if found else complete_ending(domain) or find_distant_famous_domain(domain, data)
 
 
 def _is_in_other_country(domain: str, match: Match, data: DomainData) -> bool:
     """Return whether the ending exists, so it's hardly a typo if the name has several domains."""
-    name, typed_tld = _name(domain), _tld(domain)
-    if name != _name(match.domain) or len(data.typo_index.find_by_name(name)) == 1:
+    if match.name != name_of(domain) or len(data.typo_index.find_by_name(match.name)) == 1:
         return False
-    if typed_tld == _tld(match.domain) or not data.is_top_level_domain(typed_tld):
+    if match.has_same_tld(domain) or not data.has_top_level_domain(domain):
         return False
     is_suffix = data.registrable_domain(domain) == domain
     return match.typo is Typo.OTHER or (match.typo is Typo.ADJACENT_KEY and is_suffix)
@@ -115,10 +108,10 @@ def _is_in_other_country(domain: str, match: Match, data: DomainData) -> bool:
 
 def _has_broken_ending(domain: str, match: Match, matches: list[Match], data: DomainData) -> bool:
     """Return whether the ending doesn't exist, and only one country is meant: not yahoo.qt."""
-    name = _name(domain)
-    if name != _name(match.domain) or data.is_public_suffix(domain.partition(".")[2]):
+    name, _, ending = domain.partition(".")
+    if match.name != name or data.is_public_suffix(ending):
         return False
-    is_only = all(_name(other.domain) != name for other in matches if other != match)
+    is_only = all(other.name != name for other in matches if other != match)
     return is_only or match.typo is not Typo.OTHER
 
 
@@ -141,19 +134,16 @@ def _find_in_country(domain: str, data: DomainData) -> str | None:
     return next((target for target in domains if target.endswith(f".{country}")), None)
 
 
-def _find_same_name(domain: str, data: DomainData) -> str | None:
+def _choose_same_name(domain: str, domains: list[str], data: DomainData) -> str | None:
     name, _, ending = domain.partition(".")
-    domains = data.typo_index.find_by_name(name)
-    if not domains:
-        return None
     if name in FAMOUS_NAMES:
         return domains[0]
-    if not data.is_top_level_domain(_tld(domain)):
+    if not data.has_top_level_domain(domain):
         # orange.xx may be another country's provider.
         return domains[0] if is_long(name) and data.is_only_well_known(domains[0]) else None
     # As in hanmail.com.
     is_own = len(domains) == 1 and len(name) >= _MIN_NAME_OF_ITS_OWN and is_distinctive(name)
-    return domains[0] if is_own and ending in _GENERIC_ENDINGS else None
+    return domains[0] if is_own and ending in CROWDED_ENDINGS else None
 
 
 def find_distant_famous_domain(domain: str, data: DomainData, shortest: int = 6) -> str | None:
@@ -161,10 +151,10 @@ def find_distant_famous_domain(domain: str, data: DomainData, shortest: int = 6)
     index = data.typo_index
     famous = (index.find_by_name(name)[0] for name in FAMOUS_NAMES)
     for target in (*famous, *index.find_similar(domain)):
-        name = _name(target)
+        name = name_of(target)
         if (
             name in FAMOUS_NAMES
-            and name != _name(domain)
+            and name != name_of(domain)
             and len(name) >= shortest
             and starts_alike(domain, target)
             and abs(len(domain) - len(target)) <= 2
@@ -172,11 +162,3 @@ def find_distant_famous_domain(domain: str, data: DomainData, shortest: int = 6)
         ):
             return target
     return None
-
-
-def _name(domain: str) -> str:
-    return domain.partition(".")[0]
-
-
-def _tld(domain: str) -> str:
-    return domain.rpartition(".")[2]

@@ -15,9 +15,6 @@ from lists.models import AddressList, ListSample
 from lists.previews import StoredPreview
 from lists.results.sample import bounce_rate_of
 
-# Shares of fewer addresses could reveal single ones.
-MIN_ADDRESSES_FOR_SHARES = 100
-
 
 class PreviewColumnSerializer(ApiSerializer):
     index = fields.Count("Number of the column, from 0")
@@ -168,12 +165,11 @@ class PreviewView(ListView):
 
 
 def _shares(address_list: AddressList, preview: StoredPreview) -> dict[str, object] | None:
-    if address_list.addresses < MIN_ADDRESSES_FOR_SHARES or not preview.valid:
+    shares = preview.shares(address_list.addresses)
+    if not shares:
         return None
     return {
-        "disposable": round(preview.disposable / preview.valid, 4),
-        "free_provider": round(preview.free_provider / preview.valid, 4),
-        "role_account": round(preview.role_account / preview.valid, 4),
+        **{name: round(share, 4) for name, share in shares.items()},
         "top_domains": [
             {"domain": domain, "share": round(count / preview.valid, 4)}
             for domain, count in preview.top_domains

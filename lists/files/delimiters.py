@@ -3,7 +3,7 @@ import re
 from collections import Counter
 from typing import NamedTuple
 
-from lists.files.cells import looks_like_address
+from lists.files.cells import has_address, looks_like_address
 
 NO_DELIMITER = ""
 DELIMITERS = (",", ";", "\t", "|")
@@ -41,20 +41,33 @@ def find_delimiter(text: str) -> str:
     return max(scores, key=lambda delimiter: scores[delimiter], default=NO_DELIMITER)
 
 
-def is_line_of_addresses(text: str, delimiter: str) -> bool:
+def has_spaces_before_quotes(text: str, delimiter: str) -> bool:
+    """Return whether more cells are addresses if a quotation mark may follow a space."""
+    if not delimiter or f'{delimiter} "' not in text:
+        return False
+    shares = []
+    for skips_spaces in (False, True):
+        rows = _split(text, delimiter, skips_spaces=skips_spaces)
+        cells = [cell for row in rows for cell in row if cell.strip()]
+        shares.append(sum(map(has_address, cells)) / max(1, len(cells)))
+    return shares[0] < shares[1]
+
+
+def is_line_of_addresses(text: str, delimiter: str, *, skips_spaces: bool = False) -> bool:
     """Return whether the text is one row of addresses, as email programs write it."""
-    rows = _split(text, delimiter) if delimiter else []
+    rows = _split(text, delimiter, skips_spaces=skips_spaces) if delimiter else []
     cells = [cell for row in rows for cell in row if cell.strip()]
     if len(rows) != 1 or len(cells) == 1:
         return False
     # The last cell may be cut.
-    return sum(map(looks_like_address, cells)) >= len(cells) * _MIN_SHARE
+    return sum(map(has_address, cells)) >= len(cells) * _MIN_SHARE
 
 
-def _split(text: str, delimiter: str) -> list[list[str]]:
+def _split(text: str, delimiter: str, *, skips_spaces: bool = False) -> list[list[str]]:
     rows: list[list[str]] = []
+    lines = text.splitlines(keepends=True)
     try:
-        for row in csv.reader(text.splitlines(keepends=True), delimiter=delimiter):
+        for row in csv.reader(lines, delimiter=delimiter, skipinitialspace=skips_spaces):
             if row:
                 rows.append(row)
             if len(rows) == _MAX_ROWS:

@@ -4,7 +4,12 @@ from email.message import Message
 from enum import StrEnum
 from typing import BinaryIO
 
-from lists.files.delimiters import find_delimiter, find_separator_line, is_line_of_addresses
+from lists.files.delimiters import (
+    find_delimiter,
+    find_separator_line,
+    has_spaces_before_quotes,
+    is_line_of_addresses,
+)
 from lists.files.errors import UnreadableFile
 from lists.files.signatures import ZIP_SIGNATURE, refuse_other_formats
 from lists.files.text_encoding import Confidence, find_encoding
@@ -43,6 +48,8 @@ class FileFormat:
     delimiter: str = ""
     # The first line only names the delimiter.
     has_separator_line: bool = False
+    # Whether a quotation mark may follow a space.
+    skips_spaces: bool = False
     # Each cell of the line is a row.
     is_line_of_addresses: bool = False
     # Visible sheets. The first one with rows is read.
@@ -78,11 +85,13 @@ def _detect_text(stream: BinaryIO, sample: bytes, hints: Hints) -> FileFormat:
     if not delimiter and media_type.get_content_type() == "text/tab-separated-values":
         delimiter = "\t"
     delimiter = find_delimiter(text) if delimiter is None else delimiter
+    skips_spaces = has_spaces_before_quotes(text, delimiter)
     return FileFormat(
         FileKind.TEXT,
         encoding,
         confidence,
         delimiter,
         has_separator_line=separator is not None,
-        is_line_of_addresses=is_line_of_addresses(text, delimiter),
+        skips_spaces=skips_spaces,
+        is_line_of_addresses=is_line_of_addresses(text, delimiter, skips_spaces=skips_spaces),
     )

@@ -1,10 +1,10 @@
 import csv
 import io
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing
 from functools import partial
 from itertools import chain, islice
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from lists.files import xlsx
 from lists.files.errors import UnreadableFile
@@ -76,10 +76,10 @@ def _read_text(stream: BinaryIO, file_format: FileFormat) -> Generator[list[str]
                     yield [cell]
                 lines.forget(len(block))
         elif file_format.is_line_of_addresses:
-            for row in chain.from_iterable(_read_csv(lines, file_format.delimiter)):
+            for row in chain.from_iterable(_read_csv(lines, file_format)):
                 yield from ([cell.strip()] for cell in row)
         else:
-            yield from chain.from_iterable(_read_csv(lines, file_format.delimiter))
+            yield from chain.from_iterable(_read_csv(lines, file_format))
     finally:
         # Without this, the wrapper would close the caller's file.
         text.detach()
@@ -110,15 +110,18 @@ class _Lines:
         self.number += count
 
 
-def _read_csv(lines: _Lines, delimiter: str) -> Iterator[list[list[str]]]:
+def _read_csv(lines: _Lines, file_format: FileFormat) -> Iterator[list[list[str]]]:
     csv.field_size_limit(MAX_CELL_LENGTH)
-    reader = csv.reader(chain.from_iterable(lines.blocks()), delimiter=delimiter, strict=True)
+    open_reader = partial(
+        csv.reader, delimiter=file_format.delimiter, skipinitialspace=file_format.skips_spaces
+    )
+    reader = open_reader(chain.from_iterable(lines.blocks()), strict=True)
     read = 0
     while True:
         try:
             rows = list(islice(reader, _ROWS_PER_BLOCK))
         except csv.Error:
-            rows = _read_misquoted(lines, reader.line_num - read, delimiter)
+            rows = _read_misquoted(lines, reader.line_num - read, open_reader)
         if not rows:
             return
         yield rows
@@ -126,10 +129,10 @@ def _read_csv(lines: _Lines, delimiter: str) -> Iterator[list[list[str]]]:
         read = reader.line_num
 
 
-def _read_misquoted(lines: _Lines, count: int, delimiter: str) -> list[list[str]]:
+def _read_misquoted(lines: _Lines, count: int, open_reader: Callable[..., Any]) -> list[list[str]]:
     """Accept misplaced quotation marks in a line. An unclosed one would hide rows, so it raises."""
     rows, read = [], 0
-    reader = csv.reader(lines.kept[:count], delimiter=delimiter, strict=True)
+    reader = open_reader(lines.kept[:count], strict=True)
     try:
         for row in reader:
             rows.append(row)
@@ -140,5 +143,5 @@ def _read_misquoted(lines: _Lines, count: int, delimiter: str) -> list[list[str]
             raise UnreadableFile("cell_too_long", line=number, limit=MAX_CELL_LENGTH) from error
         if count - read > 1 or "end of data" in str(error):
             raise UnreadableFile("unclosed_quote", line=number) from error
-        rows.append(next(csv.reader(lines.kept[read:count], delimiter=delimiter)))
+        rows.append(next(open_reader(lines.kept[read:count])))
     return rows

@@ -8,10 +8,6 @@ from apikeys.daily_limits import DailyQuerySet
 from lists.models.lists import AddressList, VerdictCounts
 
 
-class ListUploadQuerySet(DailyQuerySet["ListUpload"]):
-    pass
-
-
 class ListUpload(models.Model):
     account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="list_uploads")
     list = models.OneToOneField(
@@ -22,17 +18,13 @@ class ListUpload(models.Model):
     # Distinct addresses. 0 until the list is parsed.
     addresses = models.PositiveIntegerField(default=0)
 
-    objects = ListUploadQuerySet.as_manager()
+    objects = DailyQuerySet["ListUpload"].as_manager()
 
     class Meta:
         indexes = [models.Index(fields=["account", "at"], name="list_upload_by_account")]
 
     def __str__(self) -> str:
         return f"{self.bytes:,} bytes, {self.addresses:,} addresses"
-
-
-class ListSampleQuerySet(DailyQuerySet["ListSample"]):
-    pass
 
 
 class ListSample(VerdictCounts):
@@ -46,7 +38,7 @@ class ListSample(VerdictCounts):
     # False while the addresses are being checked.
     is_done = models.BooleanField(default=False)
 
-    objects = ListSampleQuerySet.as_manager()
+    objects = DailyQuerySet["ListSample"].as_manager()
 
     class Meta:
         indexes = [models.Index(fields=["account", "at"], name="list_sample_by_account")]

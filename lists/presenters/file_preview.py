@@ -7,13 +7,17 @@ from django.template.defaultfilters import pluralize
 from credits.models import Pack, Wallet
 from credits.money import format_credits
 from credits.plans.list_limits import is_free
-from lists.api.previews import MIN_ADDRESSES_FOR_SHARES
 from lists.files.columns import FileColumn
 from lists.files.text_encoding import ENCODINGS, Confidence
 from lists.models import AddressList
 from lists.previews import StoredPreview
 
 _SHOWN_DOMAINS = 10
+_KINDS = {
+    "disposable": "Disposable domains",
+    "free_provider": "Free email providers",
+    "role_account": "Role addresses",
+}
 
 
 @dataclass(frozen=True)
@@ -59,23 +63,12 @@ class FilePreview:
     @property
     def kinds(self) -> list[tuple[str, str]]:
         """Return shares that are known without a check. Small lists have none."""
-        if not self._has_shares:
-            return []
-        numbers = [
-            ("Disposable domains", self.stored.disposable),
-            ("Free email providers", self.stored.free_provider),
-            ("Role addresses", self.stored.role_account),
-        ]
-        return [(label, f"{100 * number / self.stored.valid:.1f}%") for label, number in numbers]
+        shares = self.stored.shares(self.address_list.addresses).items()
+        return [(_KINDS[name], f"{100 * share:.1f}%") for name, share in shares]
 
     @property
     def top_domains(self) -> list[tuple[str, int]]:
-        return self.stored.top_domains[:_SHOWN_DOMAINS] if self._has_shares else []
-
-    @property
-    def _has_shares(self) -> bool:
-        is_large = self.address_list.addresses >= MIN_ADDRESSES_FOR_SHARES
-        return is_large and self.stored.valid > 0
+        return self.stored.top_domains[:_SHOWN_DOMAINS] if self.kinds else []
 
     @property
     def missing_credits(self) -> int:

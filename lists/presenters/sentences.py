@@ -9,14 +9,12 @@ from accounts.date_display import date_format
 from accounts.presenters.elements import EmptyState
 from apikeys.errors import REFUSALS, ApiError
 from credits.money import format_credits
-from credits.plans.list_limits import ListLimits
 from lists.lifecycle import MAX_PAUSE
 from lists.models import AddressList
 from lists.models.progress import WORK_PER_DOMAIN
 from lists.models.states import FINAL, ListState
 from lists.results.downloads import DownloadFormat
 from lists.results.reading import ResultFilter
-from lists.uploads.limits import format_bytes
 
 NO_LISTS = EmptyState(
     "No lists yet.",
@@ -161,20 +159,6 @@ def describe_form_error(form: Form) -> str:
     name, messages = next(iter(form.errors.items()))
     label = form.fields[name].label if name in form.fields else None
     return f"{label or name.replace('_', ' ').capitalize()}: {messages[0]}"
-
-
-def describe_size_limit(limits: ListLimits) -> str:
-    return (
-        f"The file is larger than {format_bytes(limits.bytes)}, your plan's limit. Split the file, "
-        "or upgrade your plan."
-    )
-
-
-def describe_limits(limits: ListLimits) -> str:
-    return (
-        f"Your plan allows lists of up to {limits.addresses:,} addresses, and "
-        f"{format_bytes(limits.bytes)} in unfinished lists."
-    )
 
 
 def _in(duration: timedelta) -> str:

@@ -27,7 +27,7 @@ from lists.models.states import ListState
 from lists.packing import RowKind, Rows, pack_lines, unpack_results
 from lists.processing.domain_lookups import load_facts
 from lists.processing.metrics import addresses_checked, chunks_checked
-from runtime.database.heartbeat import Heartbeat
+from runtime.database.leased_rows import Heartbeat
 from validation.account_domains import matching
 from validation.addresses import address_hash
 from validation.models import Probe, ProbeGroup

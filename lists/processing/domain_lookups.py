@@ -8,7 +8,7 @@ from accounts.engine import get_engine
 from engine import DOMAIN_DATA, DomainInfo, StaffDomains, dump_route, load_route
 from lists.bulk_sql import find_domains, store_routes
 from lists.models import AddressList, DomainBlock, ListDomain
-from runtime.database.heartbeat import Heartbeat
+from runtime.database.leased_rows import Heartbeat
 from validation.domain_data import staff_domains
 from validation.lookup_limits import AccountLookupLimit
 

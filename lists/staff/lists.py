@@ -69,7 +69,7 @@ class AddressListAdmin(ReadOnlyAdmin):
         lists = exclude_own_accounts(self, request, lists, "account")
         canceled = []
         for address_list in lists.select_related("account"):
-            actor = Actor(address_list.account, user=request.user, ip=request.ip)
+            actor = Actor(address_list.account, user=request.user)
             with suppress(InvalidState):
                 cancel_list(address_list=address_list, actor=actor)
                 canceled.append(address_list.public_id)

@@ -17,7 +17,7 @@ from lists.uploads.deduplication import Classified, Deduplicator
 from lists.uploads.limits import check_day
 from lists.uploads.options import describe_missing_column
 from lists.uploads.sources import Source, Table, open_source
-from runtime.database.heartbeat import Heartbeat
+from runtime.database.leased_rows import Heartbeat
 from validation.addresses import address_hash
 from validation.domain_data import staff_domains
 
@@ -59,7 +59,7 @@ def parse_list(address_list: AddressList) -> None:
             if address_list.change_state(ListState.FAILED, rows=0, **reason):
                 record_list_event(address_list)
         delete_content(address_list)
-    except LeaseLost:
+    except (LeaseLost, ListPart.DoesNotExist, ParsedList.DoesNotExist):
         return
 
 

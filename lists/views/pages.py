@@ -79,11 +79,10 @@ def _form_context(request: AccountRequest, form: NewListForm) -> dict[str, objec
     limits = list_limits(request.account)
     return {
         "form": form,
-        "limits": sentences.describe_limits(limits),
-        "max_bytes": limits.bytes,
+        "limits": limits,
+        "limit_size": format_bytes(limits.bytes),
         "part_bytes": MAX_PART_BYTES,
         "part_size": format_bytes(MAX_PART_BYTES),
-        "too_large": sentences.describe_size_limit(limits),
         "max_lines": MAX_PASTED_LINES,
     }
 

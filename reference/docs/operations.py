@@ -29,19 +29,11 @@ _PAGE_BY_TAG = {page.tag: page for page in PAGES if page.tag}
 
 
 class ResultEntry(NamedTuple):
-    title: str
+    language: str
     status: str
+    # The title, if it is collapsed until the reader opens it.
+    details: str
     text: str
-    # Collapsed until the reader opens it.
-    is_hidden: bool
-
-    @property
-    def language(self) -> str:
-        return "json" if self.text.startswith("{") else "text"
-
-    @property
-    def options(self) -> str:
-        return f' details="{self.title}"' if self.is_hidden else ""
 
 
 class OperationEntry(NamedTuple):
@@ -53,16 +45,10 @@ class OperationEntry(NamedTuple):
     errors: list[tuple[str, str]]
 
 
-class OperationGroup(NamedTuple):
-    page: DocsPage
-    text: str
-    operations: list[reference.OperationSection]
-
-
-def list_groups() -> Iterator[OperationGroup]:
+def list_groups() -> Iterator[tuple[DocsPage, str, list[reference.OperationSection]]]:
     for tag in settings.SPECTACULAR_SETTINGS["TAGS"]:
         page = _PAGE_BY_TAG[tag["name"]]
-        yield OperationGroup(page, tag["description"], _operations_of(page))
+        yield page, tag["description"], _operations_of(page)
 
 
 def describe_operations(page: DocsPage) -> list[OperationEntry]:
@@ -97,8 +83,13 @@ def _describe_operation(operation: reference.OperationSection) -> OperationEntry
         _list_fields(operation),
         sample,
         [
-            ResultEntry(*result, is_hidden=index > 0 or bool(sample))
-            for index, result in enumerate(results)
+            ResultEntry(
+                "json" if text.startswith("{") else "text",
+                status,
+                title if index or sample else "",
+                text,
+            )
+            for index, (title, status, text) in enumerate(results)
         ],
         [
             (status, code)

@@ -2,7 +2,7 @@
 
 import json
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 from django.conf import settings
 from django.template.loader import render_to_string
@@ -12,7 +12,7 @@ from django.utils.text import get_text_list
 from accounts.events.types import offered_types
 from apikeys import crypto
 from apikeys.errors import REFUSALS, ApiRefusal
-from apikeys.forms import GRACE_LABELS, LIFETIMES
+from apikeys.forms import GRACE_HOURS, LIFETIMES
 from apikeys.rest import reference
 from apikeys.rest.paths import max_body_bytes
 from credits.models import Pack, Plan
@@ -88,7 +88,9 @@ def _facts() -> dict[str, object]:
         "extra_columns": list_codes(EXTRA_COLUMNS),
         "tax_note": describe_tax(settings.TAX_RATE),
         "request_head": "GET /v1/me HTTP/1.1\nAuthorization: Bearer svc_live_…",
-        "graces": get_text_list([label.removeprefix("For ") for label in GRACE_LABELS[1:]]),
+        "graces": get_text_list(
+            [text.removeprefix("For ") for hours, text in GRACE_HOURS.items() if hours]
+        ),
         "lifetimes": get_text_list([label.lower() for label in LIFETIMES.values()]),
         "access_refusals": [item for item in REFUSALS.items() if item[1].status in {401, 403}],
         "validate_operation": find_operation("validate"),
@@ -132,14 +134,8 @@ def list_sandbox_results() -> list[tuple[str, str, dict[str, Any]]]:
     return [(word, describe_result(word, result), result) for word, result in results]
 
 
-class ErrorEntry(NamedTuple):
-    code: str
-    refusal: ApiRefusal
-    details: str
-    json: str
-
-
-def list_errors() -> list[ErrorEntry]:
+def list_errors() -> list[tuple[str, ApiRefusal, str, str]]:
+    """Return code, refusal, description of the details, and sample response."""
     responses = {
         code: text
         for operation in reference.operations()
@@ -147,7 +143,7 @@ def list_errors() -> list[ErrorEntry]:
         for code, text in response.examples
     }
     return [
-        ErrorEntry(code, refusal, describe_details(refusal.details), responses[code])
+        (code, refusal, describe_details(refusal.details), responses[code])
         for code, refusal in REFUSALS.items()
     ]
 

@@ -1,7 +1,6 @@
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from reference.docs.markdown import remove_code_blocks, split_sections, to_plain_text
 
@@ -30,11 +29,6 @@ class SearchEntry:
         return self.section or self.page
 
 
-class Result(NamedTuple):
-    entry: SearchEntry
-    excerpt: str
-
-
 def index_page(url: str, title: str, summary: str, contents: str) -> list[SearchEntry]:
     entries = [SearchEntry(url, title, "", (), summary)]
     for section in split_sections(contents)[1]:
@@ -48,8 +42,8 @@ def index_page(url: str, title: str, summary: str, contents: str) -> list[Search
     return entries
 
 
-def search(entries: Iterable[SearchEntry], query: str) -> list[Result]:
-    """Return entries with every word of the query, best first."""
+def search(entries: Iterable[SearchEntry], query: str) -> list[tuple[SearchEntry, str]]:
+    """Return entries with every word of the query, best first, each with an excerpt."""
     phrase = " ".join(query[:MAX_QUERY_LENGTH].lower().split())
     terms = phrase.split()[:_MAX_TERMS]
     found = []
@@ -58,7 +52,7 @@ def search(entries: Iterable[SearchEntry], query: str) -> list[Result]:
         if terms and all(scores):
             found.append((sum(scores) + 100 * (entry.title.lower() == phrase), entry))
     found.sort(key=lambda pair: -pair[0])
-    return [Result(entry, _excerpt(entry.text, terms[0])) for _, entry in found]
+    return [(entry, _excerpt(entry.text, terms[0])) for _, entry in found]
 
 
 def _term_score(entry: SearchEntry, term: str) -> int:

@@ -1,11 +1,19 @@
 """Let several processes work on rows: docs/design/leases.md."""
 
+import logging
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import datetime, timedelta
 from typing import ClassVar, Self, TypeVar
 
+from django.db import Error as DatabaseError
 from django.db import connection, models
 from django.db.models import Q
 from django.utils import timezone
+
+logger = logging.getLogger(__name__)
 
 Row = TypeVar("Row", bound="LeasedRow")
 
@@ -92,3 +100,41 @@ class LeasedRow(models.Model):
         for name, value in changes.items():
             setattr(self, name, value)
         return True
+
+
+class Heartbeat:
+    """Renew a row's lease while a block works. The block may use it only inside `paused()`."""
+
+    def __init__(self, row: LeasedRow) -> None:
+        self._row = row
+        self._lock = threading.Lock()
+        self._end = threading.Event()
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self.is_lost = False
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._end.set()
+        self._thread.join()
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """Enter this before a transaction."""
+        with self._lock:
+            yield
+        # Let other greenlets run, such as heartbeats.
+        time.sleep(0)
+
+    def _run(self) -> None:
+        interval = self._row.LEASE.total_seconds() / 3
+        while not self.is_lost and not self._end.wait(interval):
+            with self._lock:
+                try:
+                    self.is_lost = not self._row.renew()
+                except DatabaseError as error:
+                    logger.warning("Lease not renewed: %s", error)
+                finally:
+                    connection.close()

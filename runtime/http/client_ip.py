@@ -1,9 +1,12 @@
 from collections.abc import Mapping
+from contextvars import ContextVar
 from functools import lru_cache
 from ipaddress import IPv6Address, ip_address, ip_network
 from typing import Any
 
 UNKNOWN = "0.0.0.0"  # noqa: S104 - means "no address", binds nothing
+# Of the request in progress, for the audit log.
+current_ip: ContextVar[str | None] = ContextVar("current_ip", default=None)
 
 
 def client_address(meta: Mapping[str, Any], trusted_proxies: int) -> str:

@@ -6,7 +6,7 @@ from django.http import HttpResponse
 from django.utils.module_loading import import_string
 
 from runtime import ids
-from runtime.http.client_ip import client_address
+from runtime.http.client_ip import client_address, current_ip
 from runtime.http.request import IdentifiedRequest, Middleware
 from runtime.logging import formatters
 from runtime.logging.access_log import AccessLog, AccessRecord, add_record_of
@@ -24,12 +24,14 @@ class IdentifyRequestMiddleware(Middleware):
         formatters.current_request_id.set(request.id)
         formatters.current_account_id.set(formatters.NO_ID)
         request.refusal, request.in_access_log = "", False
+        ip_token = current_ip.set(request.ip)
         started = time.perf_counter()
         AccessLog.in_progress += 1
         try:
             response = self.get_response(request)
         finally:
             AccessLog.in_progress -= 1
+            current_ip.reset(ip_token)
         if AccessLog.is_enabled and not request.in_access_log:
             record = _access_record(request, response, time.perf_counter() - started)
             add_record_of(response, record)

@@ -17,6 +17,13 @@ class DayField(forms.DateField):
 
 
 class QueryForm(forms.Form):
+    def clean(self) -> dict[str, Any]:
+        data = super().clean() or {}
+        since, until = data.get("since"), data.get("until")
+        if since and until and since > until:
+            raise ValidationError("“From” must be before “To”.")
+        return data
+
     @property
     def params(self) -> dict[str, str]:
         values = {name: self.data.get(name) for name in self.fields}

@@ -2,7 +2,6 @@ import logging
 import time
 from typing import Protocol
 
-from django.db import transaction
 from django.utils import timezone
 
 from runtime.hooks import Hook
@@ -63,13 +62,8 @@ def run_daily() -> None:
 
 def run_daily_if_due(holder: str) -> bool:
     today, leases = timezone.now().date(), Lease.objects
-    with transaction.atomic():
-        if leases.is_done_for(LEASE_NAME, today):
-            return False
-        is_acquired = leases.acquire(LEASE_NAME, holder, seconds=LEASE_SECONDS)
-        # Another worker may have done the work.
-        if not is_acquired or leases.is_done_for(LEASE_NAME, today):
-            return False
+    if not leases.acquire(LEASE_NAME, holder, day=today, seconds=LEASE_SECONDS):
+        return False
     try:
         run_daily()
     except DailyJobsFailed:

@@ -11,14 +11,14 @@ MAX_LEASE = timedelta(hours=2)
 
 
 class LeaseQuerySet(models.QuerySet["Lease"]):
-    def acquire(self, name: str, holder: str, *, seconds: int) -> bool:
-        """Return True for exactly one holder, which also renews the lease by calling this."""
+    def acquire(self, name: str, holder: str, *, day: date, seconds: int) -> bool:
+        """Return True for exactly one holder, unless the day's work is done."""
         now = timezone.now()
         self.get_or_create(name=name)
-        is_expired = Q(until=None) | is_past("until", now, MAX_LEASE)
-        is_free = is_expired | Q(holder=holder)
-        until = now + timedelta(seconds=seconds)
-        return self.filter(is_free, name=name).update(holder=holder, until=until) == 1
+        is_free = Q(until=None) | is_past("until", now, MAX_LEASE) | Q(holder=holder)
+        # Exactly this day: a wrong clock may have recorded a later one.
+        leases = self.filter(is_free, name=name).exclude(done_for=day)
+        return leases.update(holder=holder, until=now + timedelta(seconds=seconds)) == 1
 
     def complete(self, name: str, holder: str, *, day: date) -> None:
         self.filter(name=name, holder=holder).update(done_for=day, until=None)
@@ -27,10 +27,6 @@ class LeaseQuerySet(models.QuerySet["Lease"]):
         """Keep every worker, even this holder, from retrying."""
         until = timezone.now() + timedelta(seconds=seconds)
         self.filter(name=name, holder=holder).update(holder="", until=until)
-
-    def is_done_for(self, name: str, day: date) -> bool:
-        """Match exactly this day: a wrong clock may have recorded a later one."""
-        return self.filter(name=name, done_for=day).exists()
 
 
 class Lease(models.Model):

@@ -2,7 +2,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from runtime.database.empty_database import empty_database_message, is_empty
+from runtime.database.applied_migrations import empty_database_message, is_empty
 
 
 class ProductCommand(BaseCommand):

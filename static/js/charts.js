@@ -1,7 +1,7 @@
 // Charts show the split of the bar under the pointer, the finger or the focus in their legend.
 // Without JavaScript, the browser shows each bar's title, and the table has the numbers.
 
-for (const chart of document.querySelectorAll(".chart")) {
+const setUpChart = (chart) => {
   const label = chart.querySelector("[data-chart-label]");
   const note = chart.querySelector("[data-chart-note]");
   const link = chart.querySelector("[data-chart-link]");
@@ -89,4 +89,8 @@ for (const chart of document.querySelectorAll(".chart")) {
       bars[to].focus();
     }
   });
+};
+
+for (const chart of document.querySelectorAll(".chart")) {
+  setUpChart(chart);
 }

@@ -1,12 +1,20 @@
-// The request log: drag over the chart to choose a time range, and add new rows while the page is live.
+// The request log: drag over the chart to choose a time range, and add new rows and bars while the page is live.
 // Without JavaScript there are a form for the range, and Reload.
 
-for (const chart of document.querySelectorAll(".log-chart")) {
+const MIN_DRAG = 5;
+let start = null;
+let selection = null;
+
+const end = () => {
+  selection?.remove();
+  start = selection = null;
+};
+
+document.addEventListener("keydown", (event) => event.key === "Escape" && end());
+
+const setUpDrag = (chart) => {
   const plot = chart.querySelector(".chart-bars");
   const bars = [...plot.querySelectorAll("a.chart-bar")];
-  const MIN_DRAG = 5;
-  let start = null;
-  let selection = null;
 
   const barAt = (event) => {
     const { left, width } = plot.getBoundingClientRect();
@@ -15,11 +23,6 @@ for (const chart of document.querySelectorAll(".log-chart")) {
   };
 
   const chosen = (event) => [barAt(start), barAt(event)].sort((a, b) => a - b);
-
-  const end = () => {
-    selection?.remove();
-    start = selection = null;
-  };
 
   plot.addEventListener("pointerdown", (event) => {
     if (event.button === 0) {
@@ -56,13 +59,17 @@ for (const chart of document.querySelectorAll(".log-chart")) {
   });
 
   plot.addEventListener("pointercancel", end);
-  document.addEventListener("keydown", (event) => event.key === "Escape" && end());
   // Otherwise the browser drags the link of a bar.
   plot.addEventListener("dragstart", (event) => event.preventDefault());
+};
+
+for (const chart of document.querySelectorAll(".log-chart")) {
+  setUpDrag(chart);
 }
 
-for (const live of document.querySelectorAll("[data-tail]")) {
-  const PAUSE = 3000;
+for (const live of document.querySelectorAll(".log-live")) {
+  // A page of a million requests takes 0.1 s.
+  const PAUSE = 5000;
   // Screen readers aren't interrupted by each row.
   const ANNOUNCE_AFTER = 10000;
   const MAX_ROWS = 200;
@@ -72,16 +79,16 @@ for (const live of document.querySelectorAll("[data-tail]")) {
   let timer = null;
   let unannounced = 0;
   let announced = 0;
+  let isChartOld = false;
 
   const linkOf = (row) => row.querySelector(".log-link").getAttribute("href");
   const timeOf = (row) => Date.parse(row.querySelector("time").dateTime);
 
-  const add = (html) => {
+  const add = (found) => {
     const known = new Set([...rows.children].map(linkOf));
-    const parsed = new DOMParser().parseFromString(html, "text/html");
-    const found = [...parsed.querySelectorAll(".log tbody tr")].filter((row) => !known.has(linkOf(row)));
+    const added = found.filter((row) => !known.has(linkOf(row)));
     // From the oldest: each one goes above the first row that isn't newer.
-    for (const row of found.reverse()) {
+    for (const row of added.reverse()) {
       row.classList.add("log-new");
       const next = [...rows.children].find((other) => timeOf(other) <= timeOf(row));
       rows.insertBefore(row, next ?? null);
@@ -89,7 +96,8 @@ for (const live of document.querySelectorAll("[data-tail]")) {
     while (rows.children.length > MAX_ROWS) {
       rows.lastElementChild.remove();
     }
-    return found.length;
+    unannounced += added.length;
+    isChartOld ||= added.length > 0;
   };
 
   const announce = () => {
@@ -100,6 +108,18 @@ for (const live of document.querySelectorAll("[data-tail]")) {
     }
   };
 
+  const redraw = (drawn) => {
+    const chart = document.querySelector(".log-chart");
+    // Bars don't move under the pointer or the focus.
+    if (isChartOld && drawn && chart && !chart.matches(":hover, :focus-within")) {
+      drawn.querySelector("details").open = chart.querySelector("details").open;
+      chart.replaceWith(drawn);
+      setUpChart(drawn);
+      setUpDrag(drawn);
+      isChartOld = false;
+    }
+  };
+
   const stop = (reason) => {
     clearTimeout(timer);
     toggle.checked = false;
@@ -107,10 +127,7 @@ for (const live of document.querySelectorAll("[data-tail]")) {
   };
 
   const poll = async () => {
-    const newest = rows?.querySelector("tr");
-    const url = new URL(live.dataset.tail, location);
-    url.searchParams.set("after", newest ? timeOf(newest) * 1000 : live.dataset.after);
-    const response = await fetch(url).catch(() => null);
+    const response = await fetch(location).catch(() => null);
     if (!toggle.checked) {
       return;
     }
@@ -119,13 +136,18 @@ for (const live of document.querySelectorAll("[data-tail]")) {
       return;
     }
     const html = response?.ok ? await response.text() : "";
-    if (html.includes("<time") && !rows) {
+    const page = new DOMParser().parseFromString(html, "text/html");
+    const found = [...page.querySelectorAll(".log tbody tr")];
+    if (found.length && !rows) {
       // The page has no table yet.
       location.reload();
       return;
     }
-    unannounced += rows ? add(html) : 0;
-    announce();
+    if (rows) {
+      add(found);
+      redraw(page.querySelector(".log-chart"));
+      announce();
+    }
     schedule();
   };
 

@@ -9,6 +9,7 @@ from accounts import team
 from accounts.models import Account, AuditEntry, Invitation, Membership, User
 from accounts.roles import Role
 from accounts.services import open_account
+from runtime.http.refusals import Refused
 from tests.conftest import PASSWORD, make_member, make_user
 from tests.support.fresh_database import run_concurrently
 from tests.support.received_email import path_in_email
@@ -39,6 +40,7 @@ def invite(account: Account, actor: User, role: Role, email: str = INVITED) -> I
     return team.invite_member(account=account, email=email, role=role, actor=actor)
 
 
+@pytest.mark.anywhere
 @pytest.mark.django_db
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
 def test_removed_or_demoted_inviter_loses_their_pending_invitations(
@@ -78,6 +80,7 @@ def test_accepted_invitation_outlives_its_inviter(
     assert account.memberships.filter(user__email=INVITED).exists()
 
 
+@pytest.mark.anywhere
 @pytest.mark.django_db
 @pytest.mark.parametrize("change", SILENT_CHANGES.values(), ids=SILENT_CHANGES)
 def test_invitation_is_checked_again_when_it_is_used(
@@ -93,7 +96,7 @@ def test_invitation_is_checked_again_when_it_is_used(
     # The link doesn't confirm the address for the sign-up either.
     browser.post("/accounts/signup/", {"email": INVITED, "password1": PASSWORD})
     assert browser.get("/validation/").status_code == 302
-    with pytest.raises(team.TeamError, match="no longer valid"):
+    with pytest.raises(Refused, match="no longer valid"):
         team.accept_invitation(invitation=invitation, user=User.objects.get(email=INVITED))
     assert not account.memberships.filter(user__email=INVITED).exists()
 
@@ -111,5 +114,5 @@ def test_invitation_accepted_while_its_inviter_is_removed_either_counts_or_is_re
     accepted, _ = run_concurrently(2, lambda number: actions[number]())
     joined = account.memberships.filter(user=invited).exists()
     assert joined == isinstance(accepted, Membership)
-    assert joined or isinstance(accepted, team.TeamError)
+    assert joined or isinstance(accepted, Refused)
     assert not Invitation.objects.pending().exists()

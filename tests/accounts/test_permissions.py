@@ -10,7 +10,7 @@ from allauth.mfa.models import Authenticator
 from django.db import transaction
 from django.template.base import Template
 from django.test import Client
-from django.urls import URLPattern, URLResolver, get_resolver, reverse
+from django.urls import reverse
 
 from accounts import team
 from accounts.models import Account, Invitation, User
@@ -23,7 +23,7 @@ from tests.accounts.webhooks.deliveries import URL, make_delivery
 from tests.accounts.webhooks.factory import make_endpoint
 from tests.conftest import make_member, make_user, signed_in
 from tests.credits.customers import place_order
-from tests.support.pages import browser_for
+from tests.support.pages import all_pages, browser_for
 from validation.models import LogEntry
 
 pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
@@ -31,67 +31,30 @@ pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 OUR_APPS = ("accounts", "apikeys", "credits", "validation", "lists", "reference")
 # Pages without a permission: open to everyone, or to signed-in users without an account.
 PUBLIC = {
-    "reference:show-landing",
-    "reference:check-address",
-    "reference:ask-to-opt-out",
-    "reference:opt-out",
-    "reference:find-domain",
-    "reference:show-security",
-    "reference:show-status",
-    "reference:show-status-json",
-    "reference:show-status-feed",
-    "reference:show-domain",
-    "reference:show-domain-json",
-    "reference:show-all-docs",
-    "reference:show-llms",
-    "reference:show-robots",
-    "reference:show-sitemap",
-    "accounts:show-closed",
-    "accounts:show-terms",
-    "accounts:show-privacy",
-    "accounts:show-data-processing",
-    "accounts:accept-invitation",
-    "accounts:suggest-correction",
+    *("reference:show-landing", "reference:check-address", "reference:ask-to-opt-out"),
+    *("reference:opt-out", "reference:find-domain", "reference:show-security"),
+    *("reference:show-status", "reference:show-status-json", "reference:show-status-feed"),
+    *("reference:show-domain", "reference:show-domain-json", "reference:show-all-docs"),
+    *("reference:show-llms", "reference:show-robots", "reference:show-sitemap"),
+    *("accounts:show-closed", "accounts:show-terms", "accounts:show-privacy"),
+    *("accounts:show-data-processing", "accounts:accept-invitation", "accounts:suggest-correction"),
     "credits:receive-stripe-event",
 }
 WITHOUT_ACCOUNT = {
-    "accounts:add-required-factor",
-    "accounts:confirm-at-provider",
-    "accounts:agree-to-terms",
-    "accounts:open-account",
-    "accounts:edit-profile",
-    "accounts:change-preferences",
+    *("accounts:add-required-factor", "accounts:confirm-at-provider", "accounts:agree-to-terms"),
+    *("accounts:open-account", "accounts:edit-profile", "accounts:change-preferences"),
     "accounts:show-security",
 }
 # Pages of one object that accept no POST.
 READ_ONLY = {
-    "accounts:show-delivery",
-    "accounts:show-event",
-    "accounts:show-webhook",
-    "apikeys:show-created",
-    "credits:download-invoice",
-    "credits:show-order",
-    "credits:show-invoice",
-    "lists:download-list",
-    "validation:show-arrival",
-    "lists:show-list",
-    "lists:show-list-progress",
-    "validation:show-request",
-    "lists:show-upload",
+    *("accounts:show-delivery", "accounts:show-event", "accounts:show-webhook"),
+    *("apikeys:show-created", "credits:download-invoice", "credits:show-order"),
+    *("credits:show-invoice", "lists:download-list", "validation:show-arrival", "lists:show-list"),
+    *("lists:show-list-progress", "validation:show-request", "lists:show-upload"),
 }
 # Pages of plans and packs, which don't belong to an account.
 CATALOG = {"credits:order-pack", "credits:order-plan", "credits:choose-later-plan"}
 FILLED_IN = {"role": "viewer", "email": "new@shop.example", "name": "A name"}
-
-
-def our_pages() -> Iterator[tuple[str, URLPattern]]:
-    stack: list[tuple[str | None, URLResolver | URLPattern]] = [(None, get_resolver())]
-    while stack:
-        app, pattern = stack.pop()
-        if isinstance(pattern, URLResolver):
-            stack += [(pattern.app_name or app, below) for below in pattern.url_patterns]
-        elif app in OUR_APPS:
-            yield f"{app}:{pattern.name}", pattern
 
 
 def required_permission(view: Any) -> TeamPermission | None:
@@ -101,11 +64,16 @@ def required_permission(view: Any) -> TeamPermission | None:
     return TeamPermission(view.permission) if view else None
 
 
-PAGES = dict(our_pages())
+PAGES = {
+    page.name: page.pattern
+    for page in all_pages().values()
+    if page.name.partition(":")[0] in OUR_APPS
+}
 REQUIRED = {
     name: needed for name, page in PAGES.items() if (needed := required_permission(page.callback))
 }
-
+# A page of each permission.
+ONE_PAGE_EACH = {page: needed for needed, page in {v: k for k, v in REQUIRED.items()}.items()}
 
 # What the URLs contain, of a member of an account.
 IDS: dict[str, Callable[[User, Account], object]] = {
@@ -178,7 +146,9 @@ def test_each_role_gets_exactly_its_permissions(
     browser = browser_for(user)
     # Only the status matters here.
     monkeypatch.setattr(Template, "_render", lambda *_: "")
-    for name, needed in REQUIRED.items():
+    # All pages have the same decorator, so these two roles visit them all.
+    visits_all = role in {Role.OWNER, Role.VIEWER}
+    for name, needed in (REQUIRED if visits_all else ONE_PAGE_EACH).items():
         with undone():
             response = visit(browser, name, url_for(name, user, account))
         assert (response.status_code != 403) == (role in ROLES_BY_PERMISSION[needed]), name
@@ -214,23 +184,14 @@ def assert_object_is_not_found(response: Any, name: str, method: str) -> None:
         assert response.status_code == (405 if is_read_only else 404), name
 
 
-def test_anonymous_request_is_redirected_to_sign_in(
-    owner: User, account: Account, invitation: Invitation
-) -> None:
-    for name in REQUIRED.keys() | WITHOUT_ACCOUNT:
-        response = visit(Client(), name, url_for(name, owner, account))
-        assert response.headers["Location"].startswith("/accounts/login/?next="), name
-
-
 def test_get_request_for_a_form_view_is_redirected_to_its_page(
     owner: User, account: Account, invitation: Invitation
 ) -> None:
     browser = browser_for(owner)
     for name, page in PAGES.items():
         if hasattr(page.callback, "form_page"):
-            response = browser.get(url_for(name, owner, account), follow=True)
-            assert response.status_code == 200, name
-            assert response.redirect_chain[0][0] == reverse(page.callback.form_page), name
+            response = browser.get(url_for(name, owner, account))
+            assert response.headers["Location"] == reverse(page.callback.form_page), name
 
 
 def test_user_without_an_account_can_open_their_own_pages(db: None) -> None:

@@ -1,9 +1,14 @@
-"""Tables for functions without I/O."""
+"""Tables for functions and template tags without I/O."""
+
+import html
+import re
 
 import pytest
+from django.template import engines
 
 from accounts.authentication.browsers import describe_browser
 from accounts.models import account_id
+from accounts.templatetags.code import MAX_COLORED, highlight
 from runtime.http.client_ip import client_address, is_address
 
 PEER = "192.0.2.1"
@@ -69,3 +74,51 @@ def test_public_ids_are_random_and_have_a_type_prefix() -> None:
     ids = {account_id() for _ in range(1000)}
     assert len(ids) == 1000
     assert all(public_id.startswith("acc_") and len(public_id) == 24 for public_id in ids)
+
+
+SAMPLES = [
+    ("json", '{"email": "<jane@shop.example>", "mx": null, "score": 0.5}'),
+    ("http", "HTTP/1.1 200 OK\nX-Credits-Cost: 1\n"),
+    ("http", "HTTP/1.1 200 OK\nAge: 1\n\nHTTP/1.1 200 OK\nAge: 2\n"),
+    ("curl", 'curl -d \'{"email": "a&b@shop.example"}\' \\\n  $URL\n\n'),
+    ("python", "import os\n\nprint(os.environ['SVC_API_KEY'])"),
+    ("javascript", "const answer = await fetch(url);"),
+    ("php", "<?php echo getenv('SVC_API_KEY');"),
+]
+
+
+@pytest.mark.parametrize(("language", "code"), SAMPLES)
+def test_colors_change_no_character(language: str, code: str) -> None:
+    colored = highlight(code, language)
+    assert "<span class=" in colored
+    assert html.unescape(re.sub(r"<[^>]*>", "", colored)) == code
+
+
+def test_each_response_is_colored_with_classes_and_escaped() -> None:
+    colored = highlight("HTTP/1.1 200 OK\nAge: 1\nHTTP/1.1 200 OK\nAge: 2\n\n<script>", "http")
+    assert colored.count('<span class="na">Age</span>') == 2
+    assert "style=" not in colored
+    assert "<script" not in colored
+
+
+def test_very_long_code_stays_plain() -> None:
+    code = '"' + "a" * MAX_COLORED
+    assert "<span" not in highlight(code, "json")
+
+
+JOINED = (
+    "{% load emails %}{% filter one_line %}\n{{ name }} joined\n  the account.\n{% endfilter %}"
+)
+
+
+def test_lines_of_a_paragraph_become_one_line() -> None:
+    template = engines["django"].from_string(
+        "{% autoescape off %}" + JOINED + "{% endautoescape %}"
+    )
+    assert template.render({"name": "Jane & Co"}) == "Jane & Co joined the account."
+
+
+def test_names_are_escaped_outside_of_emails() -> None:
+    assert engines["django"].from_string(JOINED).render({"name": "<b>"}) == (
+        "&lt;b&gt; joined the account."
+    )

@@ -8,10 +8,10 @@ from django.test import Client
 from accounts.models import Account, User
 from accounts.services import (
     MAX_OWNED_ACCOUNTS,
-    TooManyAccounts,
     open_account,
     open_another_account,
 )
+from runtime.http.refusals import Refused
 from runtime.models import Mail
 from tests.accounts.authentication.providers.helpers import CONNECTIONS, connect, connected_user
 from tests.conftest import PASSWORD, make_user, signed_in
@@ -26,7 +26,7 @@ def test_concurrent_requests_do_not_open_more_accounts_than_allowed() -> None:
     for number in range(MAX_OWNED_ACCOUNTS - 1):
         open_account(user=user, name=f"Shop {number}")
     results = run_concurrently(4, lambda _: open_another_account(user=user, name="Race"))
-    assert len([result for result in results if isinstance(result, TooManyAccounts)]) == 3
+    assert len([result for result in results if isinstance(result, Refused)]) == 3
     assert Account.objects.count() == MAX_OWNED_ACCOUNTS
 
 

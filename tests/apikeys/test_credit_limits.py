@@ -22,36 +22,20 @@ def charge(key: ApiKey, cost: int) -> None:
     charge_account(Charge(key.account, key, "risky", cost, 5, validations=cost))
 
 
-@pytest.mark.parametrize(
-    ("use", "amount", "reset", "numbers"),
-    [
-        (
-            CreditUse(5_000, 1_240, 0, NOVEMBER),
-            "1,240 of 5,000 credits used in November",
-            "resets on December 1 (UTC)",
-            (3_760, 24),
-        ),
-        (
-            CreditUse(5_000, 1_000, 240, date(2026, 12, 1)),
-            "1,240 of 5,000 credits used in December (240 of them held for work in progress)",
-            "resets on January 1 (UTC)",
-            (3_760, 24),
-        ),
-        (
-            CreditUse(1, 25, 0, NOVEMBER),
-            "25 of 1 credit used in November",
-            "resets on December 1 (UTC)",
-            (0, 100),
-        ),
-    ],
-)
-def test_use_and_reset_are_described(
-    use: CreditUse, amount: str, reset: str, numbers: tuple[int, int]
-) -> None:
-    assert (use.amount, use.reset) == (amount, reset)
-    assert (use.remaining, use.percent) == numbers
+def test_use_and_reset_are_described() -> None:
+    use = CreditUse(5_000, 1_240, 0, NOVEMBER)
+    assert use.amount == "1,240 of 5,000 credits used in November"
+    assert (use.reset, use.remaining, use.percent) == ("resets on December 1 (UTC)", 3_760, 24)
+    held = CreditUse(5_000, 1_000, 240, date(2026, 12, 1))
+    amount = "1,240 of 5,000 credits used in December (240 of them held for work in progress)"
+    assert (held.amount, held.reset) == (amount, "resets on January 1 (UTC)")
+    assert (held.remaining, held.percent) == (3_760, 24)
+    above = CreditUse(1, 25, 0, NOVEMBER)
+    assert (above.amount, above.remaining) == ("25 of 1 credit used in November", 0)
+    assert above.percent == 100
 
 
+@pytest.mark.anywhere
 @pytest.mark.django_db
 class TestPages:
     def change(self, browser: Client, key: ApiKey, credits_per_month: str, **fields: Any) -> str:
@@ -76,7 +60,6 @@ class TestPages:
         assert "12 of 50 credits used in November; resets on December 1 (UTC)." in page
         assert 'name="credits_per_month" value="50"' in page
 
-    @pytest.mark.anywhere
     def test_empty_field_removes_the_limit(self, browser: Client, key: ApiKey) -> None:
         self.change(browser, key, "50")
         assert AuditEntry.objects.latest("pk").target.endswith(", 50 credits per month")
@@ -86,6 +69,7 @@ class TestPages:
         key.refresh_from_db()
         assert key.credits_per_month is None
 
+    @pytest.mark.both
     def test_list_of_keys_reads_all_uses_in_one_query(
         self, browser: Client, account: Account, owner: User, django_assert_max_num_queries: Any
     ) -> None:

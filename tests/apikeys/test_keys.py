@@ -16,20 +16,21 @@ from accounts.roles import Role
 from accounts.services import open_account
 from apikeys import services
 from apikeys.emails import describe_need, describe_old_key
-from apikeys.models import MAX_ACTIVE_KEYS, AlreadyRotated, ApiKey, TooManyKeys
-from apikeys.services import KeyIsNotActive
+from apikeys.forms import GRACE_HOURS
+from apikeys.models import MAX_ACTIVE_KEYS, ApiKey, KeyChangeRefused, TooManyKeys
 from runtime.models import Mail
 from tests.accounts.staff.staff_pages import client_in_group
 from tests.conftest import make_member, signed_in
 from tests.site.test_no_secret_in_the_database import all_stored_values
 from tests.support.api_client import ApiClient, error_code
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 
 HOUR = timedelta(hours=1)
 MOMENT = datetime(2026, 11, 3, 9, 5, tzinfo=UTC)
 
 
+@pytest.mark.both
 def test_only_a_digest_and_the_mask_of_a_secret_are_stored(key: ApiKey, secret: str) -> None:
     ApiClient(secret).validate("deliverable@sandbox.test", Idempotency_Key="one")
     stored = "\n".join(all_stored_values())
@@ -46,11 +47,9 @@ def test_new_key_is_recorded_and_owners_admins_and_creator_get_an_email(
     developer = make_member(account, Role.DEVELOPER)
     admin = make_member(account, Role.ADMIN)
     make_member(account, Role.VIEWER)
-    key, secret = services.create_key(
-        account=account, name="Sign-up form", actor=developer, ip="203.0.113.9"
-    )
+    key, secret = services.create_key(account=account, name="Sign-up form", actor=developer)
     entry = AuditEntry.objects.latest("pk")
-    assert (entry.action, entry.actor, entry.ip) == ("key.created", developer, "203.0.113.9")
+    assert (entry.action, entry.actor) == ("key.created", developer)
     assert key.display in entry.target
     mails = Mail.objects.all()
     assert {mail.to for mail in mails} == {owner.email, admin.email, developer.email}
@@ -76,6 +75,7 @@ def test_second_revocation_changes_nothing_and_emails_do_not_name_staff(
     assert staff.email not in mail.text + mail.html
 
 
+@pytest.mark.both
 def test_replacement_has_the_settings_of_the_rotated_key(account: Account, owner: User) -> None:
     old, old_secret = services.create_key(
         account=account,
@@ -98,10 +98,11 @@ def test_replacement_has_the_settings_of_the_rotated_key(account: Account, owner
     assert error_code(ApiClient(old_secret).get("/v1/me")) == "api_key_expired"
 
 
-@pytest.mark.parametrize("grace", services.GRACE_PERIODS)
+@pytest.mark.parametrize("hours", GRACE_HOURS)
 def test_rotated_key_works_for_the_grace_period_and_not_longer_than_before(
-    account: Account, key: ApiKey, secret: str, owner: User, grace: timedelta
+    account: Account, key: ApiKey, secret: str, owner: User, hours: int
 ) -> None:
+    grace = timedelta(hours=hours)
     services.rotate_key(key=key, grace=grace, actor=owner)
     if not grace:
         assert error_code(ApiClient(secret).get("/v1/me")) == "api_key_revoked"
@@ -116,12 +117,12 @@ def test_rotated_key_works_for_the_grace_period_and_not_longer_than_before(
 
 
 def test_rotated_or_revoked_key_cannot_be_rotated(key: ApiKey, owner: User) -> None:
-    services.rotate_key(key=key, grace=HOUR, actor=owner)
-    with pytest.raises(AlreadyRotated):
+    replacement, _ = services.rotate_key(key=key, grace=HOUR, actor=owner)
+    with pytest.raises(KeyChangeRefused, match="Rotate its replacement"):
         services.rotate_key(key=key, grace=HOUR, actor=owner)
-    services.revoke_key(key=key, actor=owner)
-    with pytest.raises(KeyIsNotActive):
-        services.rotate_key(key=key, grace=HOUR, actor=owner)
+    services.revoke_key(key=replacement, actor=owner)
+    with pytest.raises(KeyChangeRefused, match="no longer active"):
+        services.rotate_key(key=replacement, grace=HOUR, actor=owner)
 
 
 def create_maximum_of_keys(account: Account, owner: User) -> None:
@@ -134,7 +135,7 @@ def test_account_has_at_most_20_active_keys_also_by_rotation(account: Account, o
     with pytest.raises(TooManyKeys):
         services.create_key(account=account, name="One too many", actor=owner)
     key = account.api_keys.latest("pk")
-    with pytest.raises(services.NoRoomForReplacement, match="Revoke the old key now"):
+    with pytest.raises(KeyChangeRefused, match="Revoke the old key now"):
         services.rotate_key(key=key, grace=HOUR, actor=owner)
     key.refresh_from_db()
     assert key.is_active
@@ -152,10 +153,11 @@ def test_closing_an_account_revokes_its_keys_and_refuses_new_ones(
     key.refresh_from_db()
     assert key.is_revoked
     assert AuditEntry.objects.filter(action="key.revoked", target=str(key)).exists()
-    with pytest.raises(services.AccountIsClosed):
+    with pytest.raises(KeyChangeRefused, match="closed"):
         services.create_key(account=account, name="Late", actor=owner)
 
 
+@pytest.mark.both
 def test_erasing_an_account_removes_personal_data_from_its_keys(
     account: Account, owner: User, caller: ApiClient
 ) -> None:
@@ -175,6 +177,7 @@ def test_export_contains_keys_without_digests(account: Account, owner: User, key
     assert key.digest not in repr(export)
 
 
+@pytest.mark.both
 def test_expiry_is_announced_a_week_ahead_and_only_once(account: Account, owner: User) -> None:
     for name, days in (("Soon", 6), ("Later", 8)):
         end = timezone.now() + timedelta(days=days)
@@ -186,6 +189,7 @@ def test_expiry_is_announced_a_week_ahead_and_only_once(account: Account, owner:
     assert mail.subject == "API key in The Shop expires soon: Soon"
 
 
+@pytest.mark.both
 @pytest.mark.parametrize("days", [None, 3])
 def test_expiry_of_a_rotated_key_is_not_announced(
     account: Account, owner: User, days: int | None
@@ -232,7 +236,6 @@ def test_create_key_prints_only_a_key_of_the_owners_first_account(
     assert ApiKey.objects.get().created_by is None
 
 
-@pytest.mark.anywhere
 def test_create_key_reports_invalid_arguments(owner: User) -> None:
     with pytest.raises(CommandError, match=r"unknown@shop.example doesn't own an open account"):
         create_key("unknown@shop.example")
@@ -267,7 +270,6 @@ def test_staff_can_revoke_a_key(staff: User, key: ApiKey, caller: ApiClient) -> 
     assert caller.get("/v1/me").status_code == 401
 
 
-@pytest.mark.anywhere
 @pytest.mark.parametrize(("group", "can_revoke"), [("Support", True), ("Finance", False)])
 def test_support_can_view_and_revoke_keys_but_finance_can_only_view_them(
     key: ApiKey, group: str, can_revoke: bool

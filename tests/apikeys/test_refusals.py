@@ -59,7 +59,7 @@ def test_accepted_request_and_unknown_key_are_not_counted(caller: ApiClient) -> 
 def test_old_counts_are_deleted(account: Account) -> None:
     now = timezone.now()
     for days in (100, 10):
-        RefusalHour.objects.add(
+        RefusalHour.objects.create(
             account_id=account.pk, key_id=None, hour=now - timedelta(days=days), code="x", calls=1
         )
     delete_old_refusals()

@@ -19,7 +19,6 @@ from tests.bench import (
     api,
     api_metrics,
     batches,
-    batches_metrics,
     lists,
     lists_metrics,
     mailboxes,
@@ -89,14 +88,14 @@ def report_start() -> str:
 
 
 def report_batches() -> str:
-    metrics = _measure(batches_metrics.measure)
+    metrics = _measure(batches.measure)
     return _format_report(
         metrics,
         f"The median of {batches.ROUNDS} rounds (lowest to highest), {batches.SECONDS:g} s for "
         f"each measurement. Batches of {batches.SIZE} addresses over {batches.BATCH_CALLERS} "
         f"connections, single calls over {batches.SINGLE_CALLERS}; all of one customer. The "
         f"resolver replies after {1000 * batches.DNS_SECONDS:g} ms for cold domains; "
-        f"{api.WORKERS} web workers; {_machine()}.",
+        f"{api.WORKERS} web workers; PostgreSQL; {_machine()}.",
     )
 
 

@@ -7,17 +7,20 @@ the same web workers answer in the same round, because the machine's other load 
 import http.client
 import json
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from itertools import count
+from statistics import mean
 
 from tests.bench.api import DOMAINS, WORKERS, validate
 from tests.bench.customers import make_customers
 from tests.bench.load import Address, Load, Outcome, build_request, generate
 from tests.bench.processes import cpu_seconds, largest_worker_megabytes
 from tests.bench.servers import servers
+from tests.bench.table import Metric, over_rounds
 from tests.servers.product import Product, product
 
 ROUNDS, SECONDS = 7, 2.0
@@ -56,19 +59,13 @@ class Round:
 
 
 @contextmanager
-def sites() -> Iterator[dict[str, Site]]:
+def open_site() -> Iterator[Site]:
     with (
         servers(slow_delay=DNS_SECONDS) as shared,
-        product(shared.folder / "shared", WEB_WORKERS=WORKERS, **shared.environment) as on_postgres,
-        product(shared.folder / "embedded", WEB_WORKERS=WORKERS, **shared.dns) as on_sqlite,
+        product(shared.folder / "shared", WEB_WORKERS=WORKERS, **shared.environment) as running,
     ):
-        pids = {"PostgreSQL": [shared.postgres.pid]}
-        yield {"PostgreSQL": _site(on_postgres, pids), "SQLite": _site(on_sqlite, {})}
-
-
-def _site(running: Product, pids: dict[str, list[int]]) -> Site:
-    secrets = make_customers(running, accounts=1)
-    return Site(running, {"app": [running.process.pid], **pids}, secrets)
+        pids = {"app": [running.process.pid], "PostgreSQL": [shared.postgres.pid]}
+        yield Site(running, pids, make_customers(running, accounts=1))
 
 
 def batch(emails: Iterable[str], key: str, host: str = "127.0.0.1") -> bytes:
@@ -126,3 +123,29 @@ def _send_cold_batches(site: Site, key: str) -> tuple[list[float], int]:
         unknowns += document["summary"]["unknown"]
     connection.close()
     return seconds, unknowns
+
+
+def measure(executor: Executor, print_progress: Callable[[str], None]) -> list[Metric]:
+    with open_site() as site:
+        # It warms up.
+        measure_round(executor, site)
+        rounds: list[Round] = []
+        for number in range(1, ROUNDS + 1):
+            rounds.append(measure_round(executor, site))
+            print_progress(f"Round {number} of {ROUNDS} is done.")
+    metric = partial(over_rounds, rounds)
+    batches, cpu = "batches: rate relative to single calls", "CPU of {} per address, µs: {}"
+    return [
+        metric("single calls, addresses/s", lambda r: r.single.rate),
+        metric("batches, addresses/s", lambda r: r.batches.rate * SIZE),
+        metric(batches, lambda r: r.batches.rate * SIZE / r.single.rate, at_least=10),
+        *(
+            Metric(cpu.format(name, kind), [1e6 * getattr(r, field)[name] for r in rounds])
+            for name in site.pids
+            for kind, field in (("single calls", "single_cpu"), ("batches", "batch_cpu"))
+        ),
+        metric("a batch of cold domains, s", lambda r: mean(r.cold_seconds)),
+        metric("cold domains, addresses/s", lambda r: SIZE / mean(r.cold_seconds)),
+        metric("cold domains: false unknowns", lambda r: float(r.false_unknowns), at_most=0),
+        metric("memory of the largest worker, MB", lambda r: r.megabytes, at_most=120),
+    ]

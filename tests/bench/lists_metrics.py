@@ -5,15 +5,7 @@ from concurrent.futures import Executor
 from dataclasses import replace
 from statistics import median
 
-from tests.bench.lists import (
-    DOMAIN_SHARES,
-    PROCESSES,
-    STAGES,
-    Run,
-    bare_mx_rate,
-    measure_run,
-    site,
-)
+from tests.bench.lists import DOMAIN_SHARES, PROCESSES, STAGES, Run, bare_mx_rate, measure_run, site
 from tests.bench.lists_calm import measure_calm
 from tests.bench.load import Outcome
 from tests.bench.table import Metric, Target

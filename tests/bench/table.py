@@ -47,10 +47,7 @@ class Metric:
 
 
 def over_rounds(
-    rounds: Iterable[Round],
-    label: str,
-    value: Callable[[Round], float],
-    **target: Unpack[Target],
+    rounds: Iterable[Round], label: str, value: Callable[[Round], float], **target: Unpack[Target]
 ) -> Metric:
     return Metric(label, [value(measured) for measured in rounds], **target)
 

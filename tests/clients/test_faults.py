@@ -48,7 +48,7 @@ def find_program(language: str) -> tuple[list[str], Path, dict[str, str]]:
 
 @pytest.mark.parametrize("language", ["python", "typescript"])
 @pytest.mark.parametrize(
-    "calls", [300, pytest.param(10_000, marks=[pytest.mark.proof, pytest.mark.timeout(600)])]
+    "calls", [120, pytest.param(10_000, marks=[pytest.mark.proof, pytest.mark.timeout(600)])]
 )
 def test_faults_never_charge_twice_nor_pass_the_deadline(
     site: Product, language: str, calls: int
@@ -74,7 +74,7 @@ def test_faults_never_charge_twice_nor_pass_the_deadline(
     assert proxy.faults.keys() == set(FAULTS)
     assert max(one.seconds for one in outcomes) <= DEADLINE + TOLERANCE
     errors = Counter(one.error for one in outcomes if one.error)
-    assert errors.total() <= calls / 100, errors
+    assert errors.total() <= max(3, calls / 100), errors
 
     charged = fetch_number(site, "SELECT SUM(credits) FROM credits_usehour") - before
     columns = "result_id, address_hash FROM validation_logentry"

@@ -1,11 +1,14 @@
-"""The packages that customers install from this service are those of the sources."""
+"""The packages that customers install, and the clients' types, are up to date."""
 
 import tarfile
 from pathlib import Path
 from zipfile import ZipFile
 
+import pytest
+
 from tests.clients.typescript.build import build_client
 from tests.servers.product import ROOT
+from tools.client_types.__main__ import write_all
 
 PACKAGES = ROOT / "static" / "clients"
 PYTHON = ROOT / "clients" / "python"
@@ -43,3 +46,9 @@ def test_wheel_has_the_sources_of_the_client() -> None:
     assert code == read_sources(PYTHON / "src")
     metadata = next(text for name, text in files.items() if name.endswith("/METADATA")).decode()
     assert metadata.endswith((PYTHON / "README.md").read_text())
+
+
+@pytest.mark.process
+def test_types_are_those_of_the_openapi_document() -> None:
+    """If not: `python -m tools.client_types`."""
+    assert [file for file, text in write_all().items() if file.read_text() != text] == []

@@ -25,8 +25,7 @@ def branded(settings: Settings) -> Settings:
 
 
 @pytest.mark.parametrize(
-    "page",
-    ["/", "/accounts/login/", "/docs/", "/accounts/terms/", "/status/", "/no-such-page/"],
+    "page", ["/", "/accounts/login/", "/docs/", "/accounts/terms/", "/status/", "/no-such-page/"]
 )
 def test_page_shows_the_name_and_the_mark(branded: Settings, page: str) -> None:
     text = Client().get(page).content.decode()

@@ -110,8 +110,7 @@ def test_with_several_hosts_the_one_that_accepts_writes_is_used() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "read"),
-    [("PGBOUNCER_URL", pgbouncer_settings), ("REPLICA_URL", replica_settings)],
+    ("name", "read"), [("PGBOUNCER_URL", pgbouncer_settings), ("REPLICA_URL", replica_settings)]
 )
 @pytest.mark.parametrize(
     ("url", "database", "problem"),

@@ -53,11 +53,7 @@ def test_docs_list_every_secret_as_a_setting_and_as_a_file() -> None:
     assert len(names) > 40
     looking_secret = {name for name in names if LOOKS_SECRET.search(name)}
     public = {
-        "BASE_URL",
-        "STRIPE_API_URL",
-        "STRIPE_CHECKOUT_URL",
-        "WEBHOOK_PROXY",
-        "DOMAIN_DATA_KEY",
+        *("BASE_URL", "STRIPE_API_URL", "STRIPE_CHECKOUT_URL", "WEBHOOK_PROXY", "DOMAIN_DATA_KEY"),
         "DOMAIN_DATA_URL",
     }
     assert looking_secret - public == set(SECRETS)
@@ -164,10 +160,7 @@ def test_redis_user_and_socket_take_a_password() -> None:
             {"SECRET_KEY": "secret", "SECRET_KEY_FILE": "{file}"},
             "SECRET_KEY and SECRET_KEY_FILE are both set: remove one of them.",
         ),
-        (
-            {"EMAIL_URL_FILE": "{file}"},
-            "EMAIL_URL (from EMAIL_URL_FILE) must be of the form",
-        ),
+        ({"EMAIL_URL_FILE": "{file}"}, "EMAIL_URL (from EMAIL_URL_FILE) must be of the form"),
         (
             {"DATABASE_URL": "postgres://u:one@h/db", "DATABASE_PASSWORD": "two"},
             "DATABASE_PASSWORD is set, and DATABASE_URL contains",

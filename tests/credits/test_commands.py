@@ -46,20 +46,15 @@ def test_create_account_sets_staff_status_and_rate_limit() -> None:
     assert Account.objects.get().requests_per_minute_override == 7
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ["not an address"],
-        *(
-            ["jane@shop.example", f"--credits={credits}"]
-            for credits in ("-1", "1.5", "many", str(2**63), "1000000001")
-        ),
-        *(["jane@shop.example", f"--requests-per-minute={rate}"] for rate in ("0", str(10**20))),
-    ],
-)
-def test_create_account_with_invalid_input_creates_no_user(arguments: list[str]) -> None:
+def test_create_account_with_invalid_input_creates_no_user() -> None:
+    for option in (
+        *(f"--credits={credits}" for credits in ("-1", "1.5", "many", str(2**63), "1000000001")),
+        *("--requests-per-minute=0", f"--requests-per-minute={10**20}"),
+    ):
+        with pytest.raises(CommandError):
+            run("create_account", "jane@shop.example", option)
     with pytest.raises(CommandError):
-        run("create_account", *arguments)
+        run("create_account", "not an address")
     assert not User.objects.exists()
 
 
@@ -72,18 +67,13 @@ def test_grant_is_posted_to_the_ledger(owner: User, account: Account) -> None:
         run("grant_credits", "unknown@shop.example", "5", "--reason", "x")
 
 
-@pytest.mark.parametrize(
-    ("amount", "reason"),
-    [
+def test_grant_with_an_invalid_amount_or_reason_is_refused(owner: User, account: Account) -> None:
+    for amount, reason in (
         *((amount, "x") for amount in ("0", "-5", "1.5", "ten", str(2**63), "1000000001")),
         *(("5", reason) for reason in ("", " ", "x" * 201, "a\u202eb")),
-    ],
-)
-def test_grant_with_an_invalid_amount_or_reason_is_refused(
-    owner: User, account: Account, amount: str, reason: str
-) -> None:
-    with pytest.raises(CommandError):
-        run("grant_credits", "--reason", reason, "--", owner.email, amount)
+    ):
+        with pytest.raises(CommandError):
+            run("grant_credits", "--reason", reason, "--", owner.email, amount)
     assert account.ledger.count() == 1
 
 

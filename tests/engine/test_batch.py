@@ -6,10 +6,10 @@ from contextlib import contextmanager
 
 import dns.rcode
 
-from engine.batch import LookupShare
 from engine.check import Engine
 from engine.dns.resolver import Resolver
 from engine.dns.slots import LookupSlots
+from engine.lookups import LookupShare
 from tests.servers.dns import FakeDns, reply_with_code, silence
 
 SECONDS = 5.0

@@ -5,13 +5,7 @@ import pytest
 from publicsuffixlist import PublicSuffixList
 
 from engine.dns.providers import OTHER, identify_provider
-from engine.domain_data import (
-    DATA_FOLDER,
-    DomainData,
-    StaffDomains,
-    is_below,
-    read_data_file,
-)
+from engine.domain_data import DATA_FOLDER, DomainData, StaffDomains, is_below, read_data_file
 
 DATA = DomainData()
 

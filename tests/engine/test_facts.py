@@ -5,7 +5,6 @@ from dataclasses import replace
 
 import dns.message
 import dns.rcode
-import pytest
 
 from engine.check import Engine
 from engine.dns.mail_route import dump_route, load_route
@@ -62,13 +61,11 @@ def test_facts_lead_to_the_same_findings_as_single_checks(
     assert len({patient_engine.check_offline(email, facts).reason for email in EMAILS}) > 10
 
 
-@pytest.mark.parametrize("domain", find_domains(EMAILS))
-def test_route_is_the_same_after_it_was_stored(
-    patient_engine: Engine, fake_dns: FakeDns, domain: str
-) -> None:
+def test_route_is_the_same_after_it_was_stored(patient_engine: Engine, fake_dns: FakeDns) -> None:
     script(fake_dns)
-    route = look_up(patient_engine, domain)
-    assert load_route(dump_route(route)) == replace(route, expires_at=0.0)
+    for domain in find_domains(EMAILS):
+        route = look_up(patient_engine, domain)
+        assert load_route(dump_route(route)) == replace(route, expires_at=0.0), domain
 
 
 def test_unknown_domain_is_not_looked_up_for_an_offline_check(

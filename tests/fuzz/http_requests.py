@@ -20,15 +20,8 @@ PATHS = (
     *("/accounts/signup/", "/static/base.css", "/validation/", "/favicon.ico", "/v1/" + "a" * 3000),
 )
 QUERIES = (
-    *(
-        "",
-        "",
-        "",
-        "?key=svc_live_x",
-        "?since=2026-01-01&until=2026-02-01",
-        "?by=hour",
-        "?format=api",
-    ),
+    *("", "", "", "?key=svc_live_x", "?since=2026-01-01&until=2026-02-01", "?by=hour"),
+    "?format=api",
     *("?since=0001-01-01", "?until=9999-12-31", "?key=playground", "?since=%00", "?a[]=1&a[]=2"),
     *(
         "?%ff=%ff",
@@ -41,14 +34,8 @@ QUERIES = (
 # `{key}` is replaced by the caller's key.
 VALUES = {
     "Authorization": (
-        *(
-            "Bearer {key}",
-            "Bearer {key}",
-            "bearer {key}",
-            "Bearer  {key}",
-            "Bearer {key} x",
-            "{key}",
-        ),
+        *("Bearer {key}", "Bearer {key}", "bearer {key}", "Bearer  {key}", "Bearer {key} x"),
+        "{key}",
         *(
             "Bearer {key}x",
             "Basic dTpw",
@@ -62,13 +49,8 @@ VALUES = {
     "Content-Type": (
         *("application/json", "application/json", "application/json; charset=utf-8", "text/plain"),
         *("application/json; charset=utf-16", "application/json; charset=x\xe9", "application/xml"),
-        *(
-            "multipart/form-data; boundary=x",
-            "application/x-www-form-urlencoded",
-            "",
-            "/",
-            "\x7f;;=;",
-        ),
+        *("multipart/form-data; boundary=x", "application/x-www-form-urlencoded", "", "/"),
+        "\x7f;;=;",
         *("application/json; charset*=utf-8''%ff", "application/json, text/plain", "a" * 5000),
     ),
     "Accept": (
@@ -76,40 +58,15 @@ VALUES = {
         *(";;;", "application/json;q=é", "," * 2000, "application/json; version=9"),
     ),
     "Host": (
-        *(
-            "127.0.0.1",
-            "127.0.0.1",
-            "localhost:1",
-            "evil.example",
-            "",
-            "[::1]",
-            "[::1",
-            "127.0.0.1:x",
-        ),
+        *("127.0.0.1", "127.0.0.1", "localhost:1", "evil.example", "", "[::1]", "[::1"),
+        "127.0.0.1:x",
         *("127.0.0.1\t", "127.0.0.1, evil.example", "127.0.0.1:99999", "a" * 3000, "\xff", "127.1"),
     ),
     "Content-Length": (
-        "0",
-        "5",
-        "-1",
-        "+5",
-        "0x5",
-        "5, 5",
-        "9" * 30,
-        "8193",
-        "1e3",
-        "",
-        "٥",
-        "4194304",
+        *("0", "5", "-1", "+5", "0x5", "5, 5", "9" * 30, "8193", "1e3", "", "٥", "4194304"),
     ),
     "Transfer-Encoding": (
-        "chunked",
-        "chunked",
-        "gzip",
-        "chunked, chunked",
-        "xchunked",
-        " chunked",
-        "",
+        *("chunked", "chunked", "gzip", "chunked, chunked", "xchunked", " chunked", ""),
     ),
     "Idempotency-Key": ("a", "b", "x" * 255, "x" * 256, "", "é", "a b", "a,b", "{key}"),
     "X-Forwarded-For": ("1.2.3.4", "::1, 1.2.3.4", "x", ",", "127.0.0.1" * 400, "[::]:1"),
@@ -131,10 +88,7 @@ VALUES = {
 VERSIONS = ("HTTP/1.1",) * 6 + ("HTTP/1.0", "HTTP/1.2", "HTTP/2.0", "HTTP/9", "")
 BODIES = (
     *(
-        b"",
-        b"{}",
-        b"[]",
-        b"null",
+        *(b"", b"{}", b"[]", b"null"),
         b'{"email": null}',
         b'{"email": 1e999}',
         b'{"email": "a\\u0000b"}',

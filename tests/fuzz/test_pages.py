@@ -25,13 +25,7 @@ from tests.fuzz.exploration import explore, rolled_back
 from tests.fuzz.form_values import UNCHANGED, Filling, fill, fillings
 from tests.fuzz.html_forms import PageForm, parse_forms
 from tests.fuzz.texts import texts
-from tests.fuzz.url_table import (
-    encode_fields,
-    fill_path,
-    find_query_names,
-    path_templates,
-    send,
-)
+from tests.fuzz.url_table import encode_fields, fill_path, find_query_names, path_templates, send
 
 # In `make fuzz` the database is PostgreSQL.
 pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]

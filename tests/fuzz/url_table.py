@@ -8,12 +8,11 @@ from urllib.parse import parse_qsl, quote, quote_from_bytes, urlsplit
 
 from django.test import Client
 
-from tests.support.pages import all_pages
+from tests.support.pages import PLACEHOLDER, all_pages
 
 # The API has its own targets, and files need none. Staff pages: tests/accounts/staff/test_admin.py.
 EXCLUDED = ("^v1", "admin/", "favicon.ico")
 FORM = "application/x-www-form-urlencoded"
-_PARAMETER = re.compile(r"<(?:\w+:)?(\w+)>|\(\?P<(\w+)>[^)]*\)")
 _LINK = re.compile(r'(?:href|action)="([^"]*\?[^"]*)"')
 
 
@@ -31,7 +30,7 @@ def fill_path(template: str, ids: dict[str, Any], odd: str = "") -> str:
         name = match[1] or match[2]
         return quote(str(ids.get(name, odd or "none")), safe="", errors="surrogatepass")
 
-    return _PARAMETER.sub(choose_value, template)
+    return PLACEHOLDER.sub(choose_value, template)
 
 
 def encode_fields(fields: dict[str, str]) -> str:

@@ -7,15 +7,8 @@ UNDELIVERABLE = (
     *("unroutable_mail_server", "impossible_mailbox", "mailbox_not_found", "mailbox_disabled"),
 )
 RISKY = (
-    *(
-        "disposable",
-        "parked",
-        "accept_all",
-        "mailbox_full",
-        "unlikely_mailbox",
-        "possible_typo",
-        "mixed_script",
-    ),
+    *("disposable", "parked", "accept_all", "mailbox_full", "unlikely_mailbox", "possible_typo"),
+    "mixed_script",
     *("role_account", "no_reply", "smtputf8_required", "no_mx_record"),
 )
 UNKNOWN = (

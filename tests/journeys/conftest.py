@@ -18,11 +18,8 @@ from tests.journeys.windows import Windows, open_windows
 from tests.servers.product import Product, product
 
 ARGUMENTS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--no-first-run",
+    *("--no-sandbox", "--disable-gpu", "--disable-background-networking"),
+    *("--disable-component-update", "--no-first-run"),
     # Fewer processes for each window, which saves a sixth of the CPU time.
     "--in-process-gpu",
     "--renderer-process-limit=1",
@@ -65,7 +62,7 @@ def chromium() -> str:
 @pytest.fixture(scope="package")
 def site(chromium: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Product]:
     folder = tmp_path_factory.mktemp("product")
-    with product(folder, WEBHOOK_ALLOW_PRIVATE="on") as running:
+    with product(folder, WEB_WORKERS="1", WEBHOOK_ALLOW_PRIVATE="on") as running:
         yield running
 
 
@@ -94,6 +91,12 @@ def shared_windows(browser: Browser, site: Product) -> Iterator[Windows]:
     """Windows that all tests of a module share, for pages that are slow to set up."""
     with open_windows(browser, site.url) as windows:
         yield windows
+
+
+@pytest.fixture(scope="module")
+def member(shared_windows: Windows, newcomers: Newcomers) -> Page:
+    """A window of one new customer for all tests of a module."""
+    return shared_windows.open(newcomers.take())
 
 
 @pytest.fixture(scope="package")

@@ -15,13 +15,7 @@ from http.client import HTTPConnection, HTTPResponse
 from http.cookiejar import CookieJar
 from itertools import count
 from urllib.parse import urlencode
-from urllib.request import (
-    HTTPCookieProcessor,
-    HTTPHandler,
-    OpenerDirector,
-    Request,
-    build_opener,
-)
+from urllib.request import HTTPCookieProcessor, HTTPHandler, OpenerDirector, Request, build_opener
 
 from tests.journeys.sign_in import PASSWORD, code_from_email
 from tests.servers.product import Product

@@ -1,8 +1,8 @@
-"""Steps with teams: rename, invite and join."""
+"""Steps with teams: rename and invite."""
 
 from playwright.sync_api import Page
 
-from tests.journeys.sign_in import PASSWORD, link_from_email
+from tests.journeys.sign_in import link_from_email
 from tests.servers.product import Product
 
 
@@ -30,14 +30,3 @@ def invite(page: Page, email: str, role: str = "Developer") -> None:
 
 def invitation_link(site: Product, email: str) -> str:
     return link_from_email(site, email, "invited you to")
-
-
-def join(page: Page, site: Product, email: str) -> None:
-    """Join through the link in the email, which confirms the address without a code."""
-    page.goto(invitation_link(site, email))
-    page.get_by_role("button", name="Sign up").click()
-    page.get_by_label("Email", exact=True).fill(email)
-    page.get_by_label("Password").fill(PASSWORD)
-    page.get_by_role("button", name="Create account").click()
-    page.get_by_role("button", name="Join account").click()
-    page.get_by_text("You joined").wait_for()

@@ -1,4 +1,4 @@
-"""From a 402 to the next 200: by invoice, upgrade or card."""
+"""From a 402 to the next 200: by invoice or card."""
 
 from collections.abc import Iterator
 
@@ -6,7 +6,6 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.journeys.findings import assert_no_findings
-from tests.journeys.newcomers import Newcomer, Newcomers
 from tests.journeys.purchases import (
     fill_order,
     make_customer,
@@ -19,11 +18,6 @@ from tests.journeys.windows import Windows, open_windows
 from tests.servers.client import HttpCaller
 from tests.servers.product import Product, plain_text, product
 from tests.servers.stripe import FakeStripe, fake_stripe
-
-
-@pytest.fixture(scope="module")
-def buyer(newcomers: Newcomers) -> Newcomer:
-    return newcomers.take()
 
 
 @pytest.fixture(scope="module")
@@ -63,22 +57,6 @@ def test_a_402_leads_to_a_pack_by_invoice_and_back_to_200(
     receipt = plain_text(site.wait_for_email(customer.email, "Receipt"))
     assert "We added 1,000 credits to your balance." in receipt
     assert f"{site.url}/credits/orders/{order_id}/" in receipt
-
-
-def test_without_javascript_a_double_click_places_one_order(
-    windows: Windows, buyer: Newcomer
-) -> None:
-    page = windows.open(buyer, java_script_enabled=False)
-    page.goto("/credits/packs/")
-    page.get_by_role("button", name="Buy 10,000 credits").click()
-    page.get_by_label("Country").select_option("US")
-    page.get_by_role("button", name="Place order").dblclick()
-    expect(page.get_by_role("heading", name="Details")).to_be_visible()
-    page.goto("/credits/orders/")
-    expect(page.get_by_role("row").filter(has_text="10,000 credits")).to_have_count(1)
-    page.get_by_role("link", name="INV-").first.click()
-    page.get_by_role("button", name="Cancel order").click()
-    expect(page.get_by_text("Canceled INV-")).to_be_visible()
 
 
 @pytest.fixture(scope="module")
@@ -128,30 +106,6 @@ def test_a_pack_is_paid_by_card(card_windows: Windows, shop: Product, stripe: Fa
     page.go_back()
     expect(page.get_by_text("1,000 credits were added to your balance.")).to_be_visible()
     assert HttpCaller(shop, customer.secret).validate("no address").status == 200
-
-
-def test_a_plan_and_its_upgrade_are_paid_by_card(
-    card_windows: Windows, shop: Product, stripe: FakeStripe
-) -> None:
-    customer = make_customer(shop, "plan@shop.example", credits=0)
-    caller = HttpCaller(shop, customer.secret)
-    page = card_windows.open()
-    sign_in(page, customer.email, customer.password)
-    assert_heading(page, "Overview")
-    for button, price, limit in (
-        ("Choose Starter", "$15.00", "300"),
-        ("Upgrade to Growth", "$84.00", "1200"),
-    ):
-        page.goto("/credits/plans/")
-        page.get_by_role("button", name=button).click()
-        fill_order(page)
-        expect(page.locator(".sums-total")).to_contain_text(price)
-        page.get_by_role("button", name="Continue to payment").click()
-        page.get_by_role("button", name="Pay now").click()
-        expect(page.get_by_text("credits were added to your balance.")).to_be_visible()
-        assert caller.validate("no address").headers["X-RateLimit-Limit"] == limit
-    (subscription,) = stripe.subscriptions.values()
-    assert subscription["asked"]["items"][0]["price_data"]["unit_amount"] == "9900"
 
 
 def test_automatic_top_up_buys_a_pack_with_the_saved_card(

@@ -53,7 +53,9 @@ def test_bar_shows_its_day_and_opens_its_requests(page: Page, path: str) -> None
     page.get_by_role("heading", level=1).hover()
     expect_shown(page, TOTAL, "2")
     bars.last.click()
-    page.wait_for_url(re.compile(r"/validation/requests/\?day=\d{4}-\d\d-\d\d$"))
+    page.wait_for_url(
+        re.compile(r"/validation/requests/\?since=\d{4}-\d\d-\d\dT00%3A00&until=.*T00%3A00$")
+    )
     expect(page.locator(".log tbody tr")).to_have_count(2)
 
 
@@ -72,7 +74,7 @@ def test_chart_is_one_tab_stop_with_arrow_keys_between_bars(page: Page) -> None:
     page.keyboard.press("End")
     expect_shown(page, TODAY, "2")
     page.keyboard.press("Enter")
-    page.wait_for_url(re.compile(r"/validation/requests/\?day="))
+    page.wait_for_url(re.compile(r"/validation/requests/\?since="))
 
 
 def test_first_tap_shows_a_bar_and_the_second_opens_it(
@@ -84,4 +86,4 @@ def test_first_tap_shows_a_bar_and_the_second_opens_it(
     expect_shown(page, TODAY, "2")
     expect(page.get_by_role("link", name="Show requests")).to_be_visible()
     page.locator(".chart-bar").last.tap()
-    page.wait_for_url(re.compile(r"/validation/requests/\?day="))
+    page.wait_for_url(re.compile(r"/validation/requests/\?since="))

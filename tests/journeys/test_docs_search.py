@@ -1,11 +1,11 @@
-"""Searching the docs with the keyboard, and without JavaScript."""
+"""Searching the docs with the keyboard."""
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.journeys.findings import assert_no_findings
 from tests.journeys.sign_in import assert_heading
-from tests.journeys.windows import NARROW, Windows, widen
+from tests.journeys.windows import Windows, widen
 
 QUERIES = ["insufficient_credits", "retry loop", "rate limit", "x-credits", "idempotency key"]
 
@@ -70,14 +70,3 @@ def test_suggestions_are_the_first_results_of_the_search_page(page: Page) -> Non
 def read_links(links: Locator) -> list[str]:
     hrefs: list[str] = links.evaluate_all("links => links.map((link) => link.getAttribute('href'))")
     return hrefs
-
-
-def test_search_works_without_javascript(windows: Windows) -> None:
-    page = windows.open(java_script_enabled=False, width=NARROW)
-    page.goto("/docs/")
-    search = page.get_by_role("searchbox", name="Search the docs")
-    search.fill("insufficient_credits")
-    search.press("Enter")
-    assert_heading(page, "Search")
-    page.get_by_role("main").get_by_role("link", name="insufficient_credits").first.click()
-    expect(page.get_by_role("heading", name="insufficient_credits")).to_be_in_viewport()

@@ -8,12 +8,7 @@ from playwright.sync_api import Browser, Page, expect
 from tests.journeys.findings import assert_no_findings
 from tests.journeys.sign_in import assert_heading
 from tests.journeys.windows import Windows, open_windows
-from tests.servers.identity_provider import (
-    CREDENTIALS,
-    IdentityProvider,
-    Person,
-    identity_provider,
-)
+from tests.servers.identity_provider import CREDENTIALS, IdentityProvider, Person, identity_provider
 from tests.servers.product import Product, product
 
 JANE = Person("jane@shop.example", id="4711")
@@ -77,17 +72,6 @@ def test_newcomer_signs_up_connects_another_account_and_signs_in_with_it(
     other.get_by_role("button", name="Continue with GitHub").click()
     consent(other, provider)
     assert_heading(other, "Lists")
-
-
-def test_consent_that_is_canceled_leads_back_to_sign_in(
-    windows: Windows, provider: IdentityProvider
-) -> None:
-    page = windows.open()
-    page.goto("/accounts/login/")
-    page.get_by_role("button", name="Continue with GitHub").click()
-    page.wait_for_url(f"{provider.url}/**")
-    page.get_by_role("link", name="Cancel").click()
-    assert_heading(page, "Sign in")
 
 
 def test_another_page_cannot_send_a_form_to_the_provider(

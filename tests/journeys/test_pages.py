@@ -9,7 +9,6 @@ from tests.journeys.findings import (
     assert_skip_link_first,
     find_layout_shift,
 )
-from tests.journeys.newcomers import Newcomers
 from tests.journeys.populated_account import PopulatedAccount
 from tests.journeys.windows import HEIGHT, NARROW, WIDE, Windows
 from tests.site.test_every_page import OPEN, PAGES
@@ -41,11 +40,6 @@ SCRIPTS = "**/*.js"
 @pytest.fixture(scope="module")
 def visitor(shared_windows: Windows) -> Page:
     return shared_windows.open()
-
-
-@pytest.fixture(scope="module")
-def new_customer(shared_windows: Windows, newcomers: Newcomers) -> Page:
-    return shared_windows.open(newcomers.take())
 
 
 def find_path(page: Page, route: str, ids: dict[str, str]) -> str:
@@ -80,10 +74,10 @@ def test_member_page_has_no_findings(populated: PopulatedAccount, route: str) ->
 
 
 @pytest.mark.parametrize("path", EMPTY_PAGES)
-def test_empty_page_has_no_findings(new_customer: Page, path: str) -> None:
-    new_customer.goto(f"/{path}")
-    assert find_layout_shift(new_customer) == 0
-    assert_no_findings(new_customer)
+def test_empty_page_has_no_findings(member: Page, path: str) -> None:
+    member.goto(f"/{path}")
+    assert find_layout_shift(member) == 0
+    assert_no_findings(member)
 
 
 @pytest.mark.timeout(240)

@@ -6,21 +6,15 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.journeys.findings import assert_no_findings
-from tests.journeys.newcomers import Newcomers
 from tests.journeys.sign_in import assert_heading
-from tests.journeys.windows import NARROW, Windows, widen
-
-
-@pytest.fixture(scope="module")
-def window(shared_windows: Windows, newcomers: Newcomers) -> Page:
-    return shared_windows.open(newcomers.take())
+from tests.journeys.windows import NARROW, widen
 
 
 @pytest.fixture
-def page(window: Page) -> Page:
-    widen(window).goto("/credits/")
-    window.evaluate("localStorage.clear()")
-    return window
+def page(member: Page) -> Page:
+    widen(member).goto("/credits/")
+    member.evaluate("localStorage.clear()")
+    return member
 
 
 def open_palette(page: Page) -> Locator:
@@ -119,16 +113,6 @@ def test_search_has_a_button_on_a_phone(page: Page) -> None:
     expect(page.get_by_role("option").first).to_be_visible()
     page.get_by_role("button", name="Close").click()
     expect(page.get_by_role("dialog")).to_be_hidden()
-
-
-def test_search_works_without_javascript(windows: Windows, newcomers: Newcomers) -> None:
-    page = windows.open(newcomers.take(), java_script_enabled=False)
-    page.goto("/credits/")
-    page.locator(".app-side").get_by_role("link", name="Search").click()
-    page.get_by_role("searchbox", name="Search").fill("webhook")
-    page.get_by_role("button", name="Search").click()
-    page.get_by_role("main").get_by_role("link", name="Create webhook").click()
-    assert_heading(page, "Create webhook")
 
 
 def test_chosen_result_stays_chosen_when_results_arrive_late(page: Page) -> None:

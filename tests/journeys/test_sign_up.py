@@ -1,27 +1,8 @@
-import pytest
 from playwright.sync_api import Page, expect
 
-from tests.journeys.authenticator_app import AuthenticatorApp, set_up_authenticator_app
 from tests.journeys.findings import assert_no_findings
-from tests.journeys.newcomers import Newcomers
-from tests.journeys.sign_in import (
-    PASSWORD,
-    assert_heading,
-    fill_sign_up,
-    sign_in,
-    sign_out,
-    sign_up,
-)
+from tests.journeys.sign_in import PASSWORD, assert_heading, fill_sign_up
 from tests.journeys.windows import Windows
-from tests.servers.product import Product
-
-
-def test_new_customer_signs_up_and_signs_in_again(page: Page, site: Product) -> None:
-    sign_up(page, site, "jane@newcomer.example")
-    sign_out(page)
-    sign_in(page, "jane@newcomer.example")
-    assert_heading(page, "Overview")
-    expect(page.get_by_text("in three steps")).to_be_visible()
 
 
 def test_a_mistyped_address_is_corrected_before_the_form_is_sent(page: Page) -> None:
@@ -55,25 +36,3 @@ def test_without_javascript_an_address_is_corrected_after_the_form_is_sent(
     expect(page.get_by_text("Did you mean jane.later@gmail.com?")).to_be_visible()
     expect(page.get_by_role("button", name="Use jane")).to_be_hidden()
     expect(page.get_by_role("button", name="Show password")).to_be_hidden()
-
-
-@pytest.fixture(scope="module")
-def app(shared_windows: Windows, newcomers: Newcomers) -> AuthenticatorApp:
-    newcomer = newcomers.take()
-    return set_up_authenticator_app(shared_windows.open(newcomer), newcomer.email)
-
-
-def test_sign_in_requires_a_code_from_the_authenticator_app(
-    page: Page, app: AuthenticatorApp
-) -> None:
-    sign_in(page, app.email)
-    _type_code(page, "000000")
-    expect(page.get_by_text("Incorrect code.")).to_be_visible()
-    _type_code(page, app.current_code())
-    assert_heading(page, "Overview")
-
-
-def _type_code(page: Page, code: str) -> None:
-    assert_heading(page, "Two-factor authentication")
-    page.get_by_label("Code").fill(code)
-    page.get_by_role("button", name="Sign in", exact=True).click()

@@ -4,10 +4,9 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.journeys.findings import assert_no_findings, find_horizontal_scrolling
-from tests.journeys.newcomers import Newcomers
 from tests.journeys.sign_in import assert_heading, fill_sign_up, sign_in
 from tests.journeys.teams import invitation_link, invite, rename_account, rename_yourself
-from tests.journeys.windows import HEIGHT, NARROW, WIDE, Windows
+from tests.journeys.windows import HEIGHT, NARROW, WIDE
 from tests.servers.product import Product
 
 NAMES = {
@@ -16,19 +15,10 @@ NAMES = {
     "right to left": "شركة التحقق من صحة عناوين البريد الإلكتروني",
 }
 PAGES_WITH_NAMES = [
-    "/validation/",
-    "/accounts/profile/",
-    "/accounts/account/close/",
-    "/accounts/account/open/",
-    "/accounts/team/",
-    "/accounts/audit/",
+    *("/validation/", "/accounts/profile/", "/accounts/account/close/", "/accounts/account/open/"),
+    *("/accounts/team/", "/accounts/audit/"),
 ]
 LONG_ADDRESS = f"{'a' * 60}@{'b' * 60}.example"
-
-
-@pytest.fixture(scope="module")
-def member(shared_windows: Windows, newcomers: Newcomers) -> Page:
-    return shared_windows.open(newcomers.take())
 
 
 def test_sent_forms_of_visitors_have_no_findings(page: Page) -> None:

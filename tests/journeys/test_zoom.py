@@ -12,19 +12,10 @@ from tests.servers.product import Product
 
 PUBLIC_PAGES = ["/", "/accounts/signup/", "/docs/", "/docs/verdicts/", "/docs/api/lists/"]
 MEMBER_PAGES = [
-    "/validation/",
-    "/validation/requests/",
-    "/validation/requests/{request_id}/{moment}/",
-    "/validation/usage/",
-    "/validation/playground/batch/",
-    "/lists/",
-    "/lists/{list_id}/",
-    "/credits/",
-    "/credits/orders/{order_id}/",
-    "/apikeys/",
-    "/accounts/team/",
-    "/accounts/2fa/recovery-codes/",
-    "/accounts/audit/",
+    *("/validation/", "/validation/requests/", "/validation/requests/{request_id}/{moment}/"),
+    *("/validation/usage/", "/validation/playground/batch/", "/lists/", "/lists/{list_id}/"),
+    *("/credits/", "/credits/orders/{order_id}/", "/apikeys/", "/accounts/team/"),
+    *("/accounts/2fa/recovery-codes/", "/accounts/audit/"),
 ]
 LARGE_TEXT = "--blink-settings=defaultFontSize=32,defaultFixedFontSize=26"
 TEXT_SIZE = "getComputedStyle(document.documentElement).fontSize"

@@ -116,7 +116,7 @@ class TestStart:
         made = make_ready_list(account)
         for name, values in {
             "column": (-1, "email", True, 16_384),
-            "max_credits": (0, 1.5),
+            "max_credits": (0, 1.5, 10**20),
             "confirm": ("yes", None),
         }.items():
             for value in values:

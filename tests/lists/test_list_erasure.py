@@ -17,7 +17,7 @@ from lists.previews import StoredPreview
 from lists.uploads.parsing import LeaseLost, _Parser
 from lists.uploads.services import begin_parsing, create_list, store_part
 from lists.uploads.sources import open_source
-from runtime.database.heartbeat import Heartbeat
+from runtime.database.leased_rows import Heartbeat
 from tests.lists.uploads import kinds_of, parse, rows_of, upload, upload_and_parse
 from validation.erasure import count_rows, erase_address
 from validation.presenters.retention import erasure_summary
@@ -28,7 +28,7 @@ TABLE = "name,email\nJoe,joe@shop.com\nJane,jane@shop.com\nJ,JANE@shop.com\nJim,
 
 
 def erase(account: Account | None, actor: User, email: str = "Jane@Shop.com") -> int:
-    return erase_address(email=email, account=account, actor=actor, ip=None)
+    return erase_address(email=email, account=account, actor=actor)
 
 
 def set_results(*verdicts: str) -> None:

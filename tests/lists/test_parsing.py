@@ -2,14 +2,17 @@
 
 from collections.abc import Iterator
 from datetime import timedelta
+from typing import Any
 
 import orjson
 import pytest
+from django.db import connection
 from django.test import override_settings
 from django.utils import timezone
 
 from accounts.models import Account
-from lists.lifecycle import choose_column
+from apikeys.actor import Actor
+from lists.lifecycle import choose_column, delete_list
 from lists.models import AddressList, ListAddress, ListChunk, ListDomain, ListPart
 from lists.models.domains import BLOCK_DOMAINS
 from lists.models.states import ListState
@@ -17,7 +20,7 @@ from lists.packing import RowKind, pack_lines, unpack_results
 from lists.previews import StoredPreview
 from lists.uploads.parsing import _Parser, parse_list
 from lists.uploads.sources import Table, open_source
-from runtime.database.heartbeat import Heartbeat
+from runtime.database.leased_rows import Heartbeat
 from runtime.encryption import encrypt_bytes
 from tests.lists.files.spreadsheets import build_xlsx, rows_xml
 from tests.lists.uploads import kinds_of, parse, rows_of, upload, upload_and_parse
@@ -236,6 +239,25 @@ def test_process_that_lost_its_lease_changes_nothing(account: Account) -> None:
     uploaded.refresh_from_db()
     assert uploaded.state == ListState.PARSING
     assert not ListChunk.objects.exists()
+
+
+def test_list_that_is_deleted_before_its_file_is_read_is_left_alone(account: Account) -> None:
+    uploaded = upload(account, TABLE)
+    claimed = AddressList.objects.claim()
+    assert claimed is not None
+    is_deleted = False
+
+    def delete_before(execute: Any, statement: str, *arguments: Any) -> Any:
+        nonlocal is_deleted
+        if '"content"' in statement and not is_deleted:
+            is_deleted = True
+            delete_list(address_list=uploaded, actor=Actor(account))
+        return execute(statement, *arguments)
+
+    with connection.execute_wrapper(delete_before):
+        parse_list(claimed)
+    assert is_deleted
+    assert not AddressList.objects.exists()
 
 
 def test_canceled_list_stays_canceled(account: Account) -> None:

@@ -14,7 +14,7 @@ from lists.uploads.services import create_list, rerun_list
 from tests.lists.results_factory import CSV, make_list, make_ready_list, set_state
 from tests.lists.runs import work
 from tests.lists.uploads import kinds_of, parse, rows_of
-from tests.support.api_client import ApiClient, error_code
+from tests.support.api_client import ApiClient, error_code, refusal
 from validation.addresses import address_hash
 
 pytestmark = pytest.mark.django_db
@@ -54,6 +54,8 @@ def test_name_and_metadata_can_differ(caller: ApiClient, account: Account) -> No
     response = rerun(caller, old, {"name": "x" * 101})
     assert (response.status_code, error_code(response)) == (400, "invalid_field")
     assert error_code(rerun(caller, old, {"column": 1})) == "unknown_field"
+    response = rerun(caller, old, {"column": 10**20}, Idempotency_Key="a b")
+    assert refusal(response) == (400, "invalid_field", "Idempotency-Key")
 
 
 def test_retry_with_the_same_key_creates_one_list(caller: ApiClient, account: Account) -> None:

@@ -111,6 +111,7 @@ def test_metadata_of_a_file_is_sent_in_brackets(caller: ApiClient) -> None:
 def test_wrong_field_is_refused(caller: ApiClient) -> None:
     for document, code, param in (
         ({}, "missing_field", "emails"),
+        ({"check": 1}, "missing_field", "emails"),
         ({"emails": []}, "invalid_field", "emails"),
         ({"emails": ["a@x.com", 1]}, "invalid_field", "emails[1]"),
         ({"emails": ["x" * 321]}, "invalid_field", "emails[0]"),
@@ -123,6 +124,8 @@ def test_wrong_field_is_refused(caller: ApiClient) -> None:
         ({"emails": [""], "dedupe": 1}, "invalid_field", "dedupe"),
         ({"emails": [""], "start": 1}, "invalid_field", "start"),
         ({"emails": [""], "max_credits": 0}, "invalid_field", "max_credits"),
+        ({"emails": [""], "max_credits": 10**20}, "invalid_field", "max_credits"),
+        ({"emails": [""], "other": 10**20}, "unknown_field", "other"),
         ({"emails": [""], "metadata": []}, "invalid_field", "metadata"),
         ({"emails": [""], "metadata": {"a": 1}}, "invalid_field", "metadata"),
         ({"emails": [""], "metadata": {"a": "\0"}}, "invalid_field", "metadata"),

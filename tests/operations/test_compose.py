@@ -112,7 +112,7 @@ def test_only_the_product_gets_all_secrets() -> None:
         *re.findall(r"\$\{([A-Z_]+)", str(SERVICES["proxy"])),
     }
     assert given == {
-        *("DATABASE_PASSWORD", "BASE_URL", "SUPPORT_EMAIL", "ANONYMOUS_REQUESTS_PER_MINUTE"),
+        *("DATABASE_PASSWORD", "BASE_URL", "SUPPORT_EMAIL", "ANONYMOUS_REQUESTS_PER_MINUTE")
     }
 
 

@@ -14,11 +14,7 @@ from tests.support.promql import labels_by_sample, mistakes, selectors
 DASHBOARD: dict[str, Any] = json.loads((ROOT / "deploy/grafana/dashboard.json").read_text())
 PANELS: list[dict[str, Any]] = DASHBOARD["panels"]
 GRAPHS = [panel for panel in PANELS if panel["type"] != "row"]
-VARIABLES = {
-    "$__rate_interval": "5m",
-    "$job": "email-validation",
-    "$instance": ".*",
-}
+VARIABLES = {"$__rate_interval": "5m", "$job": "email-validation", "$instance": ".*"}
 
 
 def expressions() -> list[str]:

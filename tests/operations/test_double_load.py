@@ -3,7 +3,6 @@
 import time
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import ExitStack
 from itertools import chain, count
 
 import pytest
@@ -27,12 +26,13 @@ MAX_RECOVERY_SECONDS = 10
 ACCOUNTS, ACCOUNTS_PER_LIMITED = 20, 10
 
 
-@pytest.fixture(scope="module", params=["PostgreSQL, Redis", "SQLite"])
-def site(request: pytest.FixtureRequest) -> Iterator[Product]:
-    with ExitStack() as stack:
-        shared = stack.enter_context(servers())
-        stores = shared.dns if request.param == "SQLite" else shared.environment
-        yield stack.enter_context(product(shared.folder / "product", WEB_WORKERS="2", **stores))
+@pytest.fixture(scope="module")
+def site() -> Iterator[Product]:
+    with (
+        servers() as shared,
+        product(shared.folder / "product", WEB_WORKERS="2", **shared.environment) as running,
+    ):
+        yield running
 
 
 @pytest.fixture(scope="module")

@@ -19,23 +19,14 @@ RUNNERS = (test_incidents, test_runbook, test_three_machines, three_machines)
 # Names that belong to a shell, systemd, SQL or the tests.
 NOT_OURS = {
     *("FILE", "REPOSITORY", "RELEASE", "BACKUPS", "ARCHIVE", "PGDATA", "BASE", "MOMENT"),
-    *(
-        "REQUEST_ID",
-        "PID",
-        "KEY",
-        "ACCOUNT",
-        "ENDPOINT",
-        "STAFF",
-        "MAILTO",
-        "EMAIL",
-        "NAME",
-        "TEXT",
-    ),
+    *("REQUEST_ID", "PID", "KEY", "ACCOUNT", "ENDPOINT", "STAFF", "MAILTO", "EMAIL", "NAME"),
+    "TEXT",
     *("ADDRESS", "COMMAND", "PATH", "RELEASED", "SELECT", "ALTER", "DELETE", "NULL", "JSON"),
     *("CONCURRENTLY", "NETWORK", "PRIMARY", "PASSWORD", "RENAME"),
     # Variables of compose.yaml.
     *("IMAGE", "REQUIREMENTS", "BACKUP_DAYS", "COMPOSE_PROFILES"),
 }
+HERE_DOCUMENT = re.compile(r"(<<(\w+)[^\n]*)\n.*?\n\2$", re.DOTALL | re.MULTILINE)
 # A setting has an underscore, or is alone in backticks, or precedes an equals sign.
 SETTING = re.compile(r"(?<![\w$<])[A-Z]{2,}(?:_[A-Z]+)+(?!\w)|(?<=`)[A-Z]{4,}(?==|`)")
 
@@ -90,3 +81,18 @@ def test_every_marked_block_is_run_by_a_test() -> None:
     names = [name for name, _ in blocks() if name]
     assert len(names) > 8
     assert [name for name in names if f'"{name}"' not in tests] == []
+
+
+def test_procedure_stops_at_the_failing_step() -> None:
+    """A failing step ends it, as `&&` joins the steps."""
+    procedures = 0
+    for _, block in blocks():
+        text = HERE_DOCUMENT.sub(r"\1", block).replace("\\\n", "")
+        lines = [re.sub(r"(^|\s+)#.*", "", line).strip() for line in text.splitlines()]
+        *steps, _ = (line for line in lines if line)
+        # Commands to choose from have no such step.
+        if any(step.endswith("&&") for step in steps):
+            procedures += 1
+            # What follows a pipe fails without input.
+            assert [step for step in steps if not step.endswith(("&&", "|"))] == []
+    assert procedures >= 22

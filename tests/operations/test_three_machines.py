@@ -9,12 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.lists.list_processes import (
-    change,
-    checked_addresses,
-    start_list,
-    state_of,
-)
+from tests.lists.list_processes import change, checked_addresses, start_list, state_of
 from tests.servers.books import fetch_number
 from tests.servers.client import HttpCaller, wait_until_ready
 from tests.servers.keys import make_account, make_key, manage

@@ -65,18 +65,9 @@ def test_robots_keep_out_of_every_page_that_needs_an_account(
         # Begins like a public page, and redirects visitors to the sign-in page.
         "/accounts/terms/agree/",
         # Their pages say noindex.
-        "/domains/shop.example",
-        "/domains/shop.example.json",
-        "/status.json",
-        "/status.atom",
-        "/v1",
-        "/favicon.ico",
-        "/brand-mark.svg",
-        "/llms.txt",
-        "/llms-full.txt",
-        "/robots.txt",
-        "/sitemap.xml",
-        "/.well-known/security.txt",
+        *("/domains/shop.example", "/domains/shop.example.json", "/status.json", "/status.atom"),
+        *("/v1", "/favicon.ico", "/brand-mark.svg", "/llms.txt", "/llms-full.txt", "/robots.txt"),
+        *("/sitemap.xml", "/.well-known/security.txt"),
     }
 
 

@@ -16,6 +16,7 @@ from pytest_django import Settings
 from accounts.models import Account, AuditEntry, User
 from accounts.models.webhooks import DeliveryState
 from reference.models import Incident
+from tests.accounts.staff.staff_pages import count_work, front_page, panel_text
 from tests.accounts.webhooks.deliveries import URL, make_delivery
 from tests.accounts.webhooks.factory import make_endpoint
 from tests.conftest import make_user, signed_in_by_form
@@ -230,3 +231,16 @@ def test_published_incident_cannot_be_deleted(staff_browser: Client) -> None:
     path = f"/admin/reference/incident/{incident.pk}/delete/"
     assert staff_browser.post(path, {"post": "yes"}).status_code == 403
     assert Incident.objects.exists()
+
+
+def test_staff_see_open_incidents_as_open_work(staff_client: Client) -> None:
+    incident = publish()
+    incident.updates.create(state="identified", text="A disk is slow.")
+    publish("Planned", started_at=NOON + timedelta(hours=1))
+    publish("Over", ended_at=NOON)
+    page = front_page(staff_client)
+    assert count_work(page, "Open incidents") == "1"
+    assert "API slow an hour ago now" in panel_text(page, "Open incidents")
+    incident.updates.update(state="resolved")
+    Incident.objects.filter(pk=incident.pk).update(ended_at=NOON)
+    assert count_work(front_page(staff_client), "Open incidents") == "0"

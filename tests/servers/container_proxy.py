@@ -53,9 +53,7 @@ class ContainerProxy(ReverseProxy):
         file.write_text(self._adapt(pools, changed))
         with self.error_log.open("w") as log:
             self.process = subprocess.Popen(
-                [find_caddy(), "run", "--config", str(file)],
-                env=environment(folder),
-                stderr=log,
+                [find_caddy(), "run", "--config", str(file)], env=environment(folder), stderr=log
             )
         wait_until(self._has_certificate, START_SECONDS)
 

@@ -58,11 +58,7 @@ class FakeCards:
         """Enter a card on a Checkout page, and return the finished session."""
         card = self.new_card(session["customer"], **details)
         setup_id = f"seti_{card['id'][3:]}"
-        self.setups[setup_id] = {
-            "id": setup_id,
-            "object": "setup_intent",
-            "payment_method": card,
-        }
+        self.setups[setup_id] = {"id": setup_id, "object": "setup_intent", "payment_method": card}
         return {**session, "status": "complete", "payment_status": "no_payment_required"} | {
             "setup_intent": setup_id
         }

@@ -79,7 +79,8 @@ class Traffic:
         """Return the result's id, or None without one."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=_TIMEOUT)
         headers |= {"Host": self.host, "Authorization": f"Bearer {self.secret}"}
-        headers["Content-Type"] = "application/json"
+        # As the reverse proxy sends it.
+        headers |= {"Content-Type": "application/json", "X-Forwarded-Proto": "https"}
         try:
             connection.request("POST", "/v1/validate", json.dumps({"email": "no address"}), headers)
             response = connection.getresponse()

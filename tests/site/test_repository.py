@@ -26,10 +26,7 @@ MACHINE_PATHS = ("/ro[o]t/", "/ho[m]e/\\w", "/wo[r]k/", "/Us[e]rs/")
 
 
 DOCS = [
-    "README.md",
-    "CONTRIBUTING.md",
-    "SECURITY.md",
-    "tests/README.md",
+    *("README.md", "CONTRIBUTING.md", "SECURITY.md", "tests/README.md"),
     *(str(path.relative_to(ROOT)) for path in ROOT.glob("docs/**/*.md")),
 ]
 FILE_NAME = re.compile(r"\w[\w./-]*\.(?:py|html|css|js|conf|md|txt|toml)")
@@ -114,3 +111,11 @@ def test_paths_in_docs_exist(document: str) -> None:
     """A path may be relative to any folder, as in `dns/trust.py`."""
     tracked = "".join(f"/{name}/\n" for name in tracked_files())
     assert sorted(name for name in find_paths(document) if f"/{name}/" not in tracked) == []
+
+
+def test_no_line_of_a_template_is_too_long() -> None:
+    # Code samples and responses are shown character by character. A row of a table is one line.
+    names = [n for n in tracked_files() if re.match(r"templates/(?!docs/examples/)", n)]
+    assert len(names) > 100
+    lines = [(n, line) for n in names for line in (ROOT / n).read_text().splitlines()]
+    assert [n for n, line in lines if len(line) > 120 and not line.startswith("| ")] == []

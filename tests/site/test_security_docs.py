@@ -19,13 +19,8 @@ _NUMBERS = """
 LEVEL_1 = _NUMBERS.split()
 API_TOP_10 = [f"API{number}" for number in range(1, 11)]
 GROUPS = [
-    "Keys and logs",
-    "Pages and emails",
-    "Mail and DNS",
-    "Webhooks",
-    "Input",
-    "Credits and money",
-    "Operation",
+    *("Keys and logs", "Pages and emails", "Mail and DNS", "Webhooks", "Input"),
+    *("Credits and money", "Operation"),
 ]
 
 

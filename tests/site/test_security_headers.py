@@ -1,6 +1,6 @@
 """With production settings, every response carries the security headers.
 
-The pages are read from the URL configuration.
+tests/site/test_every_page.py looks at those of each page.
 """
 
 from collections.abc import Iterator
@@ -13,20 +13,13 @@ from django.test import Client, override_settings
 from django.urls import path
 from pytest_django import Settings
 
-from accounts.models import Account, User
+from accounts.models import Account
 from apikeys.errors import ApiError
 from apikeys.rest.worker_responses import raw_error_response
 from config import urls
 from config.settings.content_security_policy import PERMISSIONS_HEADER
 from tests.servers.production_settings import HOST, URL, read_page_settings
 from tests.support.api_client import ApiClient
-from tests.support.pages import (
-    all_pages,
-    browser_for,
-    mark_second_factor_used,
-    populate_account,
-    resolves_to,
-)
 
 pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 
@@ -67,13 +60,6 @@ def visitor() -> Client:
     return Client(raise_request_exception=False, **PROXY)
 
 
-@pytest.fixture
-def superuser(owner: User) -> Client:
-    """A browser of an owner who is also a superuser and can view every page."""
-    User.objects.filter(pk=owner.pk).update(is_staff=True, is_superuser=True)
-    return browser_for(User.objects.get(pk=owner.pk), raise_request_exception=False, **PROXY)
-
-
 def check_headers(response: Any, what: str) -> None:
     for name, value in HEADERS.items():
         assert response.headers.get(name) == value, f"{what}: {name}"
@@ -85,38 +71,6 @@ def check_headers(response: Any, what: str) -> None:
     for cookie in response.cookies.values():
         assert cookie["secure"], f"{what}: {cookie.key}"
         assert cookie["samesite"] in {"Lax", "Strict"}, f"{what}: {cookie.key}"
-
-
-@pytest.mark.parametrize("is_admin", [False, pytest.param(True, marks=pytest.mark.proof)])
-def test_every_page_has_the_security_headers(
-    superuser: Client, visitor: Client, owner: User, account: Account, is_admin: bool
-) -> None:
-    values = populate_account(owner, account)
-    mark_second_factor_used(superuser, owner)
-    for page in all_pages().values():
-        if page.is_admin is not is_admin:
-            continue
-        url = page.path(values)
-        assert resolves_to(page, url), f"{page.route} is not at {url}"
-        for response in (superuser.get(url), visitor.get(url)):
-            assert response.status_code < 500, url
-            check_headers(response, f"{url}: {response.status_code}")
-
-
-@pytest.mark.proof
-def test_every_response_to_a_post_has_the_security_headers(
-    superuser: Client, owner: User, account: Account
-) -> None:
-    values = populate_account(owner, account)
-    mark_second_factor_used(superuser, owner)
-    for page in all_pages().values():
-        url = page.path(values)
-        response = superuser.post(url)
-        assert response.status_code < 500, url
-        check_headers(response, f"{url}: {response.status_code}")
-        # One of the pages signs the user out.
-        superuser.force_login(owner)
-        mark_second_factor_used(superuser, owner)
 
 
 def test_every_api_response_has_the_security_headers(account: Account, secret: str) -> None:

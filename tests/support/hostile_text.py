@@ -62,7 +62,7 @@ SYSTEM_TEXT: dict[str, list[str]] = {
     # The label in `extra_data` is a user's name or address at the provider.
     "socialaccount.SocialAccount": ["provider", "extra_data"],
     "socialaccount.SocialApp": [
-        *("provider", "provider_id", "name", "client_id", "secret", "key", "settings"),
+        *("provider", "provider_id", "name", "client_id", "secret", "key", "settings")
     ],
     "socialaccount.SocialToken": ["token", "token_secret"],
     "usersessions.UserSession": ["session_key", "data"],
@@ -95,7 +95,7 @@ SYSTEM_TEXT: dict[str, list[str]] = {
     # These rows can't be updated: `fill_with_hostile_text` adds one.
     "credits.LedgerEntry": ["kind", "source", "actor", "reason"],
     "credits.Order": [
-        *("public_id", "kind", "state", "method", "currency", "form_token", "provider_url"),
+        *("public_id", "kind", "state", "method", "currency", "form_token", "provider_url")
     ],
     "credits.ProviderCancellation": ["provider_subscription"],
     "credits.SignUpPlace": ["domain_digest"],
@@ -136,7 +136,7 @@ SYSTEM_TEXT: dict[str, list[str]] = {
     "validation.NewMailHost": ["host", "domains", "decision"],
     "validation.UnprobedDomain": ["source"],
     "validation.LogEntry": [
-        *("request_id", "refusal", "result_id", "batch_id", "address_hash", "verdict", "reason"),
+        *("request_id", "refusal", "result_id", "batch_id", "address_hash", "verdict", "reason")
     ],
 }
 

@@ -47,7 +47,7 @@ from tests.validation.feedback.factory import make_feedback
 from validation.models import AccountDomains, ListedDomain, LogEntry
 
 INVITED = "invited@shop.example"
-_PLACEHOLDER = re.compile(r"<(?:\w+:)?(\w+)>|\(\?P<(\w+)>(?:\(.*?\)|[^()])*\)")
+PLACEHOLDER = re.compile(r"<(?:\w+:)?(\w+)>|\(\?P<(\w+)>(?:\(.*?\)|[^()])*\)")
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ class Page:
         """Return a path to this page, with the placeholders replaced by `values`."""
         row = self._first_row_id()
         values = {**values, "object_id": row, "id": row}
-        path = _PLACEHOLDER.sub(lambda match: values[match[1] or match[2]], self.route)
+        path = PLACEHOLDER.sub(lambda match: values[match[1] or match[2]], self.route)
         return "/" + re.sub(r"\^|\$|/\?", "", path)
 
     def _first_row_id(self) -> str:
@@ -168,7 +168,7 @@ def _validate(account: Account, secret: str) -> LogEntry:
 
 
 def _create_staff_rows(account: Account) -> None:
-    audit.record(account, None, "account.renamed", "Shop → The Shop", "198.51.100.7")
+    audit.record(account, None, "account.renamed", "Shop → The Shop")
     outbox.queue_mail(to="jane@shop.example", subject="Hello", text="x", html="x")
     ListedDomain.objects.create(domain="disposable.example", reason="Reported by a customer")
     AccountDomains.objects.create(account=account, denied=["spam.example"])

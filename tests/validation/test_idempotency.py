@@ -85,6 +85,9 @@ def test_key_may_contain_any_visible_ascii_and_nothing_else(caller: ApiClient) -
     for key in ("", " ", "a b", "x" * 256, "é", "a\tb", "\x7f"):
         response = caller.validate(DEFINITE, Idempotency_Key=key)
         assert refusal(response) == (400, "invalid_field", "Idempotency-Key"), key
+    # Only the first of several errors is reported.
+    response = caller.send(b'{"email": "a@b.co", "x": 1}', Idempotency_Key="a b")
+    assert refusal(response) == (400, "invalid_field", "Idempotency-Key")
 
 
 def test_second_of_two_concurrent_calls_is_a_replay(caller: ApiClient, account: Account) -> None:

@@ -90,7 +90,7 @@ def test_without_credits_the_page_links_to_the_purchase(browser: Client, account
 
 
 def test_suspended_account_is_refused(browser: Client, account: Account, staff: User) -> None:
-    suspend_account(account=account, actor=staff, ip="192.0.2.1")
+    suspend_account(account=account, actor=staff)
     assert "403 <code>account_suspended</code>" in submit(browser, "no address")
 
 

@@ -17,11 +17,11 @@ from credits.models import Wallet
 from tests.support.api_client import ApiClient
 from validation.erasure import erase_address
 from validation.models import Replay, StoredResult
+from validation.request_log.data import delete_requests
 from validation.request_log.retention import (
     delete_old_log_entries,
     delete_old_replays,
     delete_old_results,
-    delete_requests,
 )
 from validation.results.stored_results import pack
 
@@ -167,7 +167,7 @@ def test_address_is_erased_from_the_responses_of_an_account_that_stores_nothing(
     validate(caller)
     validate_batch(caller, DEFINITE)
     other = validate(caller, "another", "order-2")
-    erase_address(email=DEFINITE.upper(), account=account, actor=owner, ip=None)
+    erase_address(email=DEFINITE.upper(), account=account, actor=owner)
     assert StoredResult.objects.get().result_id == other.json()["id"]
     assert not is_replay(validate(caller))
     assert validate(caller, "another", "order-2").content == other.content

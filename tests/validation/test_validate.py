@@ -68,6 +68,8 @@ def test_wrong_body_is_refused_with_its_first_error(caller: ApiClient) -> None:
         # Only the first of several errors is reported.
         (b'{"x": 1}', "missing_field", "email"),
         (b'{"x": 1, "email": 1}', "invalid_field", "email"),
+        (b'{"x": 1, "check": 1}', "missing_field", "email"),
+        (b'{"x": 1, "email": "a@b.co", "check": 1}', "invalid_field", "check"),
     ):
         assert refusal(caller.send(body)) == (400, code, param), body
 

@@ -11,11 +11,11 @@ from apikeys.rest.view import ApiView
 from validation.account_domains.serializers import DomainsRequestSerializer, DomainsSerializer
 from validation.account_domains.services import (
     MAX_ENTRIES,
-    DomainLists,
     DomainsChanged,
     read_domains,
     replace_domains,
 )
+from validation.models import AccountDomains
 
 _ETAG_EXAMPLE = named_example("An ETag", '"2f1c6a09b3d4e857"')
 ETAG = OpenApiParameter(
@@ -37,12 +37,11 @@ IF_MATCH = OpenApiParameter(
 
 
 class DomainsView(ApiView):
-    new: DomainLists
+    chosen: dict[str, list[str]]
 
     def prepare(self) -> None:
         if self.request.method == "PUT":
-            chosen = DomainsRequestSerializer.parse(read_object(self.request))
-            self.new = DomainLists(**chosen)
+            self.chosen = DomainsRequestSerializer.parse(read_object(self.request))
 
     @describe(
         "show-domains",
@@ -78,13 +77,13 @@ class DomainsView(ApiView):
         try:
             stored = replace_domains(
                 actor=Actor.of_call(request.call),
-                new=self.new,
                 etags=None if etags == ["*"] else etags,
+                **self.chosen,
             )
         except DomainsChanged:
             raise ApiError("precondition_failed", param="If-Match") from None
         return _respond(stored)
 
 
-def _respond(lists: DomainLists) -> ApiResponse:
-    return json_response(lists.document(), headers={"ETag": lists.etag})
+def _respond(domains: AccountDomains) -> ApiResponse:
+    return json_response(domains.document(), headers={"ETag": domains.etag})

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import dataclass
 from ipaddress import ip_address
 
 from apikeys.crypto import contains_secret
@@ -18,24 +17,15 @@ class InvalidEntry(Exception):
     """Raised for a wrong entry. The message ends a sentence that starts with the entry."""
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
-    index: int
-    entry: str
-    error: str
-
-    def __str__(self) -> str:
-        return f"{quote_entry(self.entry)} {self.error}"
-
-
-def parse_entries(texts: Iterable[str]) -> tuple[list[str], list[Problem]]:
+def parse_entries(texts: Iterable[str]) -> tuple[list[str], dict[int, str]]:
+    """Return the domains, and a sentence about each wrong entry, by its index."""
     domains: dict[str, None] = {}
-    problems = []
+    problems: dict[int, str] = {}
     for index, text in enumerate(texts):
         try:
             domains[parse_entry(text)] = None
         except InvalidEntry as error:
-            problems.append(Problem(index, text, str(error)))
+            problems[index] = f"{quote_entry(text)} {error}"
             if len(problems) == MAX_PROBLEMS:
                 break
     return list(domains), problems
@@ -55,7 +45,7 @@ def parse_entry(text: str) -> str:
         raise InvalidEntry("is an IP address. Enter a domain.")
     parts = parse_address(f"someone@{domain}")
     if not isinstance(parts, AddressParts):
-        is_suffix = DOMAIN_DATA.is_top_level_domain(domain.lower())
+        is_suffix = "." not in domain and DOMAIN_DATA.has_top_level_domain(domain.lower())
         raise InvalidEntry(_SUFFIX if is_suffix else "isn't a domain, such as shop.example.")
     if DOMAIN_DATA.registrable_domain(parts.ascii_domain) is None:
         raise InvalidEntry(_SUFFIX)

@@ -31,13 +31,11 @@ class DomainsRequestSerializer(ApiSerializer):
 def _parse(name: str, texts: list[str]) -> list[str]:
     domains, problems = parse_entries(texts)
     if problems:
-        params = [f"{name}[{problem.index}]" for problem in problems]
         errors = [
-            {"param": param, "message": f"{param}: {problem}"}
-            for param, problem in zip(params, problems, strict=True)
+            {"param": f"{name}[{index}]", "message": f"{name}[{index}]: {problem}"}
+            for index, problem in problems.items()
         ]
-        first = errors[0]
-        raise invalid_field(first["param"], first["message"], {"errors": errors})
+        raise invalid_field(**errors[0], details={"errors": errors})
     return domains
 
 

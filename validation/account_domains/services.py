@@ -1,9 +1,7 @@
 import secrets
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 
 from django.db import transaction
-from django.utils import timezone
 
 from accounts.models import Account
 from apikeys.actor import Actor
@@ -18,62 +16,42 @@ class DomainsChanged(Exception):
     """Raised if the domains have changed since the caller read them."""
 
 
-@dataclass(frozen=True, slots=True)
-class DomainLists:
-    allowed: Sequence[str] = ()
-    denied: Sequence[str] = ()
-    version: int | None = None
-
-    @property
-    def etag(self) -> str:
-        return f'"{self.version or 0:x}"'
-
-    @property
-    def is_empty(self) -> bool:
-        return not self.allowed and not self.denied
-
-    def document(self) -> dict[str, object]:
-        return {"allowed": list(self.allowed), "denied": list(self.denied)}
-
-
-def read_domains(account: Account) -> DomainLists:
-    rows = AccountDomains.objects.filter(account=account)
-    found = rows.values_list("allowed", "denied", "account__domains_version").first()
-    return DomainLists(*found) if found else DomainLists()
+def read_domains(account: Account) -> AccountDomains:
+    """Return the account's domains, in a new row if it has none."""
+    rows = AccountDomains.objects.filter(account=account).select_related("account")
+    return rows.first() or AccountDomains(account=account)
 
 
 @transaction.atomic
 def replace_domains(
-    *, actor: Actor, new: DomainLists, etags: Collection[str] | None = None
-) -> DomainLists:
+    *, actor: Actor, allowed: list[str], denied: list[str], etags: Collection[str] | None = None
+) -> AccountDomains:
     """Replace both lists. Raise DomainsChanged if their ETag isn't in `etags`."""
     # Concurrent changes wait for each other.
     account = Account.objects.select_for_update(no_key=True).get(pk=actor.account.pk)
     present = read_domains(account)
     if etags is not None and present.etag not in etags:
         raise DomainsChanged
+    new = AccountDomains(pk=present.pk, account=account, allowed=allowed, denied=denied)
     if present.document() == new.document():
         return present
-    stored = _store(account, new)
-    actor.record("domains.changed", describe_change(present, stored))
-    return stored
+    _store(new)
+    actor.record("domains.changed", describe_change(present, new))
+    return new
 
 
-def _store(account: Account, new: DomainLists) -> DomainLists:
-    rows = AccountDomains.objects.filter(account=account)
-    if new.is_empty:
-        version = None
-        rows.delete()
-    else:
+def _store(domains: AccountDomains) -> None:
+    if domains.allowed or domains.denied:
         # Random: no cache has other lists under this number, even after a restore.
-        version = secrets.randbits(62)
-        values = {**new.document(), "changed_at": timezone.now()}
-        AccountDomains.objects.update_or_create(account=account, defaults=values)
-    Account.objects.filter(pk=account.pk).update(domains_version=version)
-    return DomainLists(new.allowed, new.denied, version)
+        domains.account.domains_version = secrets.randbits(62)
+        domains.save()
+    else:
+        domains.account.domains_version = None
+        AccountDomains.objects.filter(account=domains.account).delete()
+    domains.account.save(update_fields=["domains_version"])
 
 
-def describe_change(before: DomainLists, after: DomainLists) -> str:
+def describe_change(before: AccountDomains, after: AccountDomains) -> str:
     counts = f"{len(after.allowed):,} allowed, {len(after.denied):,} denied"
     changes = [
         *_name_difference("now allowed", after.allowed, before.allowed),
@@ -94,7 +72,7 @@ def _name_difference(change: str, these: Sequence[str], others: Sequence[str]) -
 
 
 def erase_domains(*, account: Account) -> None:
-    _store(account, DomainLists())
+    _store(AccountDomains(account=account))
 
 
 def export_domains(*, account: Account) -> dict[str, object]:

@@ -1,5 +1,5 @@
 from apikeys.request import ApiRequest
-from apikeys.rest.request_body import read_object
+from apikeys.rest.request_body import missing_field, read_object
 from apikeys.rest.responses import ApiResponse
 from apikeys.rest.schema import describe
 from apikeys.throttling.throttles import consume_for_batch
@@ -28,9 +28,11 @@ class ValidateBatchView(ValidationView):
 
     def prepare(self) -> None:
         document = read_object(self.request)
+        if "emails" not in document:
+            raise missing_field("emails")
+        self.read_options(document)
         emails = {name: value for name, value in document.items() if name not in CHECK_FIELDS}
         self.emails = BatchRequestSerializer.parse(emails)["emails"]
-        self.read_options(document)
         consume_for_batch(self.request.call, len(self.emails))
         self.request.call.price = services.price_of_batch(self.emails, self.check)
 

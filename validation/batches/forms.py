@@ -1,12 +1,9 @@
-import re
-
 from django import forms
 from django.core.exceptions import ValidationError
 
 from validation.api import MAX_EMAIL_LENGTH
 from validation.batches.services import MAX_ADDRESSES
-
-_LINE_BREAK = re.compile(r"\r\n|\r|\n")
+from validation.forms import VERBATIM, read_lines
 
 
 class BatchForm(forms.Form):
@@ -19,11 +16,9 @@ class BatchForm(forms.Form):
         strip=False,
         error_messages={"required": "Enter at least one address."},
         widget=forms.Textarea(
-            attrs={
+            {
+                **VERBATIM,
                 "rows": 10,
-                "autocomplete": "off",
-                "autocapitalize": "none",
-                "spellcheck": "false",
                 "inputmode": "email",
                 "wrap": "off",
                 "placeholder": "jane@shop.example\njohn@shop.example",
@@ -32,9 +27,7 @@ class BatchForm(forms.Form):
     )
 
     def clean_emails(self) -> dict[int, str]:
-        text: str = self.cleaned_data["emails"]
-        lines = enumerate(map(str.strip, _LINE_BREAK.split(text)), 1)
-        addresses = {number: line for number, line in lines if line}
+        addresses = read_lines(self.cleaned_data["emails"])
         if not addresses:
             raise ValidationError("Enter at least one address.")
         if len(addresses) > MAX_ADDRESSES:

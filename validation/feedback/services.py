@@ -90,7 +90,7 @@ def find_feedback(account: Account, result_id: str) -> Feedback | None:
 
 
 @transaction.atomic
-def answer_feedback(*, feedback: Feedback, answer: str, actor: User, ip: str | None) -> bool:
+def answer_feedback(*, feedback: Feedback, answer: str, actor: User) -> bool:
     """Store and email the answer. Return False if it was answered before."""
     is_answered = (
         Feedback.objects.open()
@@ -99,7 +99,7 @@ def answer_feedback(*, feedback: Feedback, answer: str, actor: User, ip: str | N
     )
     if is_answered:
         feedback.refresh_from_db()
-        audit.record(feedback.account, actor, "feedback.answered", feedback.public_id, ip)
+        audit.record(feedback.account, actor, "feedback.answered", feedback.public_id)
         emails.queue_feedback_answered(feedback)
         ids = {"id": feedback.public_id, "result": feedback.result_id}
         record_event(feedback.account, FEEDBACK_ANSWERED, {**ids, "expected": feedback.expected})

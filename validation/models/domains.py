@@ -31,6 +31,13 @@ class AccountDomains(models.Model):
     def __str__(self) -> str:
         return f"Domains of {self.account}"
 
+    @property
+    def etag(self) -> str:
+        return f'"{self.account.domains_version or 0:x}"'
+
+    def document(self) -> dict[str, list[str]]:
+        return {"allowed": self.allowed, "denied": self.denied}
+
 
 class NewMailHostQuerySet(models.QuerySet["NewMailHost"]):
     def undecided(self) -> "NewMailHostQuerySet":

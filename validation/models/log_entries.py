@@ -1,4 +1,4 @@
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from functools import cache
 
@@ -8,6 +8,7 @@ from django.utils import timezone
 
 from accounts.models import Account
 from apikeys.models import ApiKey
+from engine import CHECKS
 from runtime.database import batches
 from runtime.database.raw_sql import BulkInsert, JsonTable
 from runtime.dates import to_microseconds
@@ -15,6 +16,9 @@ from validation.ids import result_created_at
 
 COMMON_REASON = "domain_accepts_mail"
 MAX_ROW_DELAY = timedelta(seconds=15)
+_CHECK_VALUES = (None, False, True)
+_ACCOUNT_LISTS = (None, "denied", "allowed")
+_ACCOUNT_LIST_BIT = 60
 
 
 class LogEntryQuerySet(models.QuerySet["LogEntry"]):
@@ -106,7 +110,7 @@ class LogEntry(models.Model):
     verdict = models.CharField(max_length=20, blank=True)
     reason = models.CharField(max_length=40, blank=True)
     score = models.PositiveSmallIntegerField(null=True)
-    # Packed by validation.addresses: pack_checks and pack_account_list.
+    # Packed by pack_checks.
     checks = models.BigIntegerField(default=0)
     # Set by the search: a mail server hasn't answered yet.
     is_pending = False
@@ -140,6 +144,24 @@ class LogEntry(models.Model):
     def get_absolute_url(self) -> str:
         """Identify the entry by request id and time: a serial number reveals our volume."""
         return reverse("validation:show-request", args=[self.request_id, to_microseconds(self.at)])
+
+    @property
+    def check_values(self) -> dict[str, bool | None]:
+        values = (self.checks >> (2 * index) & 3 for index in range(len(CHECKS)))
+        return {name: _CHECK_VALUES[value] for name, value in zip(CHECKS, values, strict=True)}
+
+    @property
+    def account_list(self) -> str | None:
+        return _ACCOUNT_LISTS[self.checks >> _ACCOUNT_LIST_BIT & 3]
+
+
+def pack_checks(checks: Mapping[str, bool | None], account_list: str | None = None) -> int:
+    """Pack two bits per check, in the order of CHECKS, and the account's list behind them."""
+    packed = _ACCOUNT_LISTS.index(account_list) << _ACCOUNT_LIST_BIT
+    for index, name in enumerate(CHECKS):
+        value = checks.get(name)
+        packed |= (0 if value is None else 1 + value) << (2 * index)
+    return packed
 
 
 @cache

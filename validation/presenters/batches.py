@@ -60,21 +60,12 @@ class BatchReport:
         return [(verdict, count, 100 * count / total) for verdict, count in counts.items()]
 
     @property
-    def duplicates(self) -> str:
-        count = self.document["summary"]["duplicates"]
-        return f"{count}, for free" if count else "None"
-
-    @property
     def is_logged(self) -> bool:
         return any(row.url for row in self.rows)
 
     @property
     def csv_url(self) -> str:
         return csv_data_url(self.csv_rows())
-
-    @property
-    def csv_columns(self) -> dict[str, str]:
-        return CSV_COLUMNS
 
     def csv_rows(self) -> Iterator[Row]:
         yield [*CSV_COLUMNS]
@@ -92,13 +83,3 @@ def present_batch(document: Document, lines: Sequence[int], urls: Mapping[str, s
         repeats = None if index is None else lines[index]
         rows.append(BatchRow(line, result, repeats, urls.get(result["id"], "")))
     return BatchReport(document, rows)
-
-
-def limit_note(requests_per_minute: int, max_addresses: int) -> str:
-    """Say how many addresses fit, if the rate limit allows fewer than a batch can have."""
-    if requests_per_minute >= max_addresses:
-        return ""
-    return (
-        f"Each address counts as one request, and your rate limit is {requests_per_minute} per "
-        f"minute. So a batch can have up to {requests_per_minute} addresses."
-    )

@@ -2,18 +2,18 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, tzinfo
 from itertools import zip_longest
-from urllib.parse import urlencode
 
 from django.urls import reverse
 
 from accounts.models import Account
 from accounts.presenters.charts import Chart, draw_chart
 from credits.models.usage import Source
-from runtime.dates import next_month
+from runtime.dates import midnight, next_month
 from validation.key_filter import PLAYGROUND
 from validation.presenters.usage import describe_change, format_count, interval_heading
-from validation.reports.date_ranges import DAY, DateRange, Unit
+from validation.reports.date_ranges import DAY, HOUR, DateRange, Unit
 from validation.reports.usage_stats import UsageStats, sum_stats
+from validation.request_log.filters import time_param
 
 UrlBuilder = Callable[[date], str]
 
@@ -84,7 +84,7 @@ def describe_bar(row: ChartRow, nouns: str) -> str:
 
 
 def interval_urls(account: Account, date_range: DateRange, params: Mapping[str, str]) -> UrlBuilder:
-    """Return what links a bar to the requests of its day, if stored, or the usage of its month.
+    """Return what links a bar to its requests, if stored, or the usage of its month.
 
     `params` are filters of the usage page.
     """
@@ -94,17 +94,16 @@ def interval_urls(account: Account, date_range: DateRange, params: Mapping[str, 
     def month_url(month: date) -> str:
         since = max(month, date_range.first)
         until = min(next_month(month) - DAY, date_range.last)
-        return _page("validation:show-usage", {"since": since, "until": until, **params})
+        query = {"since": since, "until": until, **params}
+        return reverse("validation:show-usage", query=query)
 
-    def day_url(at: date) -> str:
-        day = at.date() if isinstance(at, datetime) else at
+    def requests_url(at: date) -> str:
+        start, length = (at, HOUR) if isinstance(at, datetime) else (midnight(at), DAY)
         is_logged = account.log_retention_days and source != Source.LISTS
-        if not is_logged or day < account.log_starts_at.date():
+        if not is_logged or start.date() < account.log_starts_at.date():
             return ""
-        return _page("validation:show-requests", {"day": day, **({"key": key} if key else {})})
+        times = {"since": time_param(start), "until": time_param(start + length)}
+        query = times | ({"key": key} if key else {})
+        return reverse("validation:show-requests", query=query)
 
-    return month_url if date_range.unit == Unit.MONTH else day_url
-
-
-def _page(name: str, params: Mapping[str, object]) -> str:
-    return f"{reverse(name)}?{urlencode(params)}"
+    return month_url if date_range.unit == Unit.MONTH else requests_url

@@ -24,7 +24,7 @@ _ORDER = list(CheckState)
 
 
 @dataclass(frozen=True)
-class Check:
+class ShownCheck:
     name: str
     text: str
     state: CheckState
@@ -82,7 +82,7 @@ _GROUPS: dict[str, dict[str, Outcomes]] = {
 _NOT_RUN = {"mixed_script": "Mixed scripts", "null_mx": "Null MX record", "has_tag": "+tag"}
 
 
-def group_checks(values: Mapping[str, bool | None]) -> dict[str, list[Check]]:
+def group_checks(values: Mapping[str, bool | None]) -> dict[str, list[ShownCheck]]:
     groups = {}
     for group, outcomes_by_name in _GROUPS.items():
         checks = []
@@ -93,6 +93,6 @@ def group_checks(values: Mapping[str, bool | None]) -> dict[str, list[Check]]:
                 False: (false, state_if_false),
             }
             # Results of an earlier release don't have later checks.
-            checks.append(Check(name, *outcomes[values.get(name)]))
+            checks.append(ShownCheck(name, *outcomes[values.get(name)]))
         groups[group] = sorted(checks, key=lambda check: _ORDER.index(check.state))
     return groups

@@ -6,6 +6,8 @@ from typing import NamedTuple
 
 from django.template.loader import render_to_string
 
+from apikeys.client_packages import PYTHON_PACKAGE
+
 _LANGUAGES = ("curl", "Python", "TypeScript", "PHP")
 
 
@@ -38,6 +40,19 @@ def build_code_samples(base_url: str, email: str) -> list[CodeSample]:
 def build_batch_code_samples(base_url: str, emails: Sequence[str]) -> list[CodeSample]:
     body = shlex.quote(json.dumps({"emails": emails}, indent=2))
     return _render(f"{base_url}/v1/validate/batch", body, emails=[*map(Literal.of, emails)])
+
+
+def first_request(secret: str, base_url: str) -> str:
+    sample = build_code_samples(base_url, "deliverable@sandbox.test")[0]
+    return f"export SVC_API_KEY={secret}\n{sample.code.rstrip()}"
+
+
+def install_client(base_url: str) -> str:
+    return (
+        f"pip install {PYTHON_PACKAGE}\n"
+        f"export SVC_BASE_URL={base_url}\n"
+        "emailvalidation validate deliverable@sandbox.test"
+    )
 
 
 def _render(url: str, body: str, **values: object) -> list[CodeSample]:

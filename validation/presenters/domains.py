@@ -1,6 +1,6 @@
 from engine import Verdict
 from validation.account_domains.matching import OwnDomains
-from validation.account_domains.services import DomainLists
+from validation.models import AccountDomains
 
 MAX_NAMED = 5
 
@@ -16,16 +16,16 @@ def account_list_note(account_list: str | None, verdict: str) -> str:
     return "Allowed by your own domains: accept the address."
 
 
-def overruled_note(lists: DomainLists) -> str:
-    denied = OwnDomains(denied=frozenset(lists.denied))
-    domains = [domain for domain in lists.allowed if denied.find(domain)]
-    if not domains:
+def overruled_note(domains: AccountDomains) -> str:
+    denied = OwnDomains(denied=frozenset(domains.denied))
+    overruled = [domain for domain in domains.allowed if denied.find(domain)]
+    if not overruled:
         return ""
-    more = len(domains) - MAX_NAMED
-    names = ", ".join(domains[:MAX_NAMED]) + (f", and {more:,} more" if more > 0 else "")
+    more = len(overruled) - MAX_NAMED
+    names = ", ".join(overruled[:MAX_NAMED]) + (f", and {more:,} more" if more > 0 else "")
     return f"Denied wins, so these allowed domains are denied: {names}."
 
 
-def saved_message(lists: DomainLists) -> str:
-    allowed, denied = len(lists.allowed), len(lists.denied)
+def saved_message(domains: AccountDomains) -> str:
+    allowed, denied = len(domains.allowed), len(domains.denied)
     return f"Saved {allowed:,} allowed and {denied:,} denied domains. Your next request uses them."

@@ -1,6 +1,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from urllib.parse import urlencode
 
 from accounts.date_display import current_zone, date_format, exact_time
@@ -8,12 +8,10 @@ from accounts.presenters.charts import MAX_LABELS, Chart, choose_labeled, draw_c
 from validation.models import LogEntry
 from validation.presenters.retention import format_days
 from validation.presenters.usage import REQUESTS, format_count
-from validation.request_log.filters import RANGES, REFUSED, LogFilter
-from validation.request_log.histogram import OTHER, OUTCOMES, Bar, Histogram
+from validation.request_log.filters import RANGES, REFUSED, LogFilter, time_param
+from validation.request_log.histogram import OTHER, OUTCOMES, STEPS, Bar, Histogram
 
 RANGE_LABELS = {"15m": "15 min", "1h": "1 h", "24h": "24 h", "7d": "7 days", "30d": "30 days"}
-# In minutes.
-LABEL_STEPS = (1, 2, 5, 10, 15, 30, 60, 120, 180, 240, 360, 720, 1440)
 
 
 @dataclass(frozen=True)
@@ -58,7 +56,7 @@ def present_chart(form: LogFilter, histogram: Histogram, retention_days: int) ->
         split = [f"{counts[name]:,} {name}" for name in OUTCOMES if counts[name]]
         count = format_count(counts.total(), REQUESTS)
         titles.append("\n".join([f"{_describe_times(*bar)}: {count}", *split]))
-    times = [{"since": _moment(start), "until": _moment(stop)} for start, stop in bars]
+    times = [{"since": time_param(start), "until": time_param(stop)} for start, stop in bars]
     urls = [f"?{_query(form, range='', **each)}" for each in times]
     stacks = [{name: counts[name] for name in OUTCOMES} for counts in histogram.counts]
     chart = draw_chart(stacks, titles, urls, _axis_labels(bars))
@@ -89,10 +87,6 @@ def _query(form: LogFilter, **changes: str) -> str:
     return urlencode({name: value for name, value in (form.params | changes).items() if value})
 
 
-def _moment(at: datetime) -> str:
-    return f"{at.astimezone(UTC):%Y-%m-%dT%H:%M}"
-
-
 def _period(form: LogFilter, retention_days: int) -> str:
     since, until, name = (form.cleaned_data[name] for name in ("since", "until", "range"))
     if since and until:
@@ -111,7 +105,7 @@ def _describe_times(start: datetime, end: datetime) -> str:
 def _axis_labels(bars: Sequence[Bar]) -> dict[int, str]:
     starts = [start.astimezone(current_zone()) for start, _ in bars]
     minutes = [start.hour * 60 + start.minute for start in starts]
-    for step in LABEL_STEPS:
+    for step in STEPS:
         round_times = [number for number, minute in enumerate(minutes) if minute % step == 0]
         if len(round_times) <= MAX_LABELS + 1:
             break

@@ -1,15 +1,12 @@
 from datetime import timedelta
 
-from django.conf import settings
 from django.contrib.humanize.templatetags.humanize import naturaltime
-from django.template.defaultfilters import pluralize
 from django.urls import reverse
 
 from accounts.date_display import exact_time
 from accounts.presenters.elements import EmptyState
 from credits.money import format_credits
-from engine import CHECKS, MEANINGS, Meaning, explain_result
-from validation.addresses import unpack_account_list, unpack_checks
+from engine import MEANINGS, Meaning, explain_result
 from validation.models import LogEntry
 from validation.presenters.retention import format_days
 from validation.probes.assessment import MAX_DURATION
@@ -43,14 +40,6 @@ def time_hint(entry: LogEntry) -> str:
     return f"{naturaltime(entry.at)}, {exact_time(entry.at)}"
 
 
-def request_intro(entry: LogEntry) -> str:
-    if entry.verdict:
-        return "Why the address has this verdict, and what to do about it."
-    if entry.refusal:
-        return "Why the request was refused, and how to fix it."
-    return "A request that validated no address."
-
-
 def request_data(entry: LogEntry) -> dict[str, object]:
     return {
         "request_id": entry.request_id,
@@ -76,18 +65,10 @@ def response_data(entry: LogEntry) -> dict[str, object]:
         "verdict": entry.verdict,
         "reason": entry.reason,
         "score": entry.score,
-        "checks": unpack_checks(entry.checks, CHECKS),
-        "account_list": unpack_account_list(entry.checks),
+        "checks": entry.check_values,
+        "account_list": entry.account_list,
         "credits": {"charged": entry.cost},
     }
-
-
-def stored_note(*, is_result: bool) -> str:
-    note = "This is everything the request log stores about the request."
-    hours = settings.RESULT_RETENTION_HOURS
-    if not (is_result and hours):
-        return f"{note} The full address and response aren't stored."
-    return f"{note} The full result is stored apart, encrypted, for {hours} hour{pluralize(hours)}."
 
 
 def outcome_notes(entry: LogEntry) -> list[str]:

@@ -8,19 +8,10 @@ def format_days(days: int) -> str:
     return f"{days:,} day{pluralize(days)}"
 
 
-def format_result_retention(hours: int, log_days: int) -> str:
-    return f"{hours:,} hour{pluralize(hours)}" if hours and log_days else "Not stored"
-
-
 def describe_stored_results(hours: int, list_days: int) -> str:
     stored = f"Full results are stored encrypted for {hours:,} hour{pluralize(hours)}."
     lists = f"Lists are stored encrypted for {format_days(list_days)}, or until you delete them."
     return f"{stored} {lists}" if hours else lists
-
-
-def retention_sentence(days: int) -> str:
-    stored = f"Requests are stored for {format_days(days)}." if days else "Requests aren't stored."
-    return f"{stored} An owner or admin can change this."
 
 
 def erasure_summary(account: Account, rows: ErasureCount) -> str:

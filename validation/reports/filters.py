@@ -8,7 +8,7 @@ from django.core.exceptions import ValidationError
 from accounts.models import Account
 from credits.models.usage import REQUEST_SOURCES, Source
 from runtime.http.query_form import DayField
-from validation.key_filter import ORDER_ERROR, KeyFilter
+from validation.key_filter import KeyFilter
 from validation.reports.date_ranges import (
     MAX_DAYS,
     DateRange,
@@ -78,10 +78,8 @@ class UsageFilter(KeyFilter):
     def _parse_range(self, data: dict[str, Any]) -> DateRange:
         unit = Unit(data["by"]) if data["by"] else None
         if self._has_dates:
-            until = data["until"] or self.now.date()
-            since = data["since"] or until
-            if since > until:
-                raise ValidationError(ORDER_ERROR)
+            since = data["since"] or data["until"]
+            until = data["until"] or max(since, self.now.date())
             if (until - since).days >= MAX_DAYS[Unit.MONTH]:
                 raise ValidationError("A chart shows at most two years. Choose a shorter range.")
             return range_of_days(since, until, unit, today=self.now.date())

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 
 from accounts.models import Account
-from apikeys.errors import REFUSALS
+from apikeys.errors import REFUSALS, ApiRefusal
 from apikeys.models import ApiKey, RefusalHour
 from credits.models import UseDay, UseHour
 from credits.models.usage import Source
@@ -12,7 +12,6 @@ from runtime.dates import midnight
 from validation.models import LogEntry
 from validation.reports.date_ranges import DAY, HOUR, DateRange, last_days, last_hours
 from validation.reports.usage_stats import (
-    RefusalCount,
     UsageStats,
     add_sources,
     by_interval,
@@ -36,7 +35,7 @@ class Overview:
     balances: list[int]
     # Of all sources.
     credits_used: int
-    refused: list[RefusalCount]
+    refused: list[tuple[str, ApiRefusal, int]]
     latest: list[LogEntry]
 
     @property

@@ -5,7 +5,7 @@ from datetime import date
 from django.db.models import Sum
 
 from accounts.models import Account
-from apikeys.errors import REFUSALS
+from apikeys.errors import REFUSALS, ApiRefusal
 from apikeys.models import ApiKey, RefusalHour
 from credits.models.usage import BUCKET_BOUNDS, BUCKETS, Source
 from credits.wallet import totals
@@ -60,20 +60,6 @@ def format_percentile(histogram: Sequence[int], share: float) -> str:
         remaining -= calls
         lower = bound
     return f"over {lower:,} ms"
-
-
-@dataclass(frozen=True)
-class RefusalCount:
-    code: str
-    calls: int
-
-    @property
-    def status(self) -> int:
-        return REFUSALS[self.code].status
-
-    @property
-    def cure(self) -> str:
-        return REFUSALS[self.code].cure
 
 
 def sum_stats(parts: Iterable[UsageStats], of: date | ApiKey | None = None) -> UsageStats:
@@ -131,9 +117,10 @@ def load_keys(account: Account, key_ids: Iterable[int | None]) -> dict[int, ApiK
 
 def count_refusals(
     account: Account, date_range: DateRange, **key_filter: object
-) -> list[RefusalCount]:
+) -> list[tuple[str, ApiRefusal, int]]:
+    """Return the code, the refusal and the number of requests, the most frequent first."""
     hours = RefusalHour.objects.filter(
         account=account, hour__gte=date_range.start, hour__lt=date_range.end, **key_filter
     )
     rows = hours.values_list("code").annotate(calls=Sum("calls")).order_by("-calls", "code")
-    return [RefusalCount(code, calls) for code, calls in rows if code in REFUSALS]
+    return [(code, REFUSALS[code], calls) for code, calls in rows if code in REFUSALS]

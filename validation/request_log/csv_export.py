@@ -1,13 +1,14 @@
 from collections.abc import Iterator
 
 from accounts import audit
-from accounts.models import Account, User
+from accounts.models import User
 from runtime.csv_download import Row, to_cell
 from runtime.database.pagination import BATCH_SIZE
 from runtime.database.pool import release_connection
 from runtime.database.replica import reads_replica
 from validation.models import LogEntry
-from validation.request_log.search import LogQuery, log_page
+from validation.request_log.filters import LogFilter
+from validation.request_log.search import log_page
 
 MAX_ROWS = 50_000
 MAX_SCANS = 100
@@ -18,18 +19,16 @@ HEADER: Row = [
 ]
 
 
-def export(
-    *, account: Account, query: LogQuery, description: str, actor: User, ip: str | None = None
-) -> Iterator[Row]:
-    audit.record(account, actor, "requests.exported", description, ip)
-    return _csv_rows(account, query)
+def export(*, form: LogFilter, actor: User) -> Iterator[Row]:
+    audit.record(form.account, actor, "requests.exported", form.description)
+    return _csv_rows(form)
 
 
-def _csv_rows(account: Account, query: LogQuery) -> Iterator[Row]:
+def _csv_rows(form: LogFilter) -> Iterator[Row]:
     yield HEADER
     read_page, before, rows_left = reads_replica(log_page), None, MAX_ROWS
     for _ in range(MAX_SCANS):
-        page = read_page(account, query, before, page_size=min(BATCH_SIZE, rows_left))
+        page = read_page(form, before, page_size=min(BATCH_SIZE, rows_left))
         # A slow client must not hold a connection while it downloads these rows.
         release_connection()
         yield from map(_csv_row, page.entries)

@@ -1,25 +1,24 @@
 import re
-from collections.abc import Mapping
-from contextlib import suppress
-from datetime import date, timedelta
-from typing import Any
+from datetime import UTC, datetime, timedelta
 
 from django import forms
 from django.core.exceptions import ValidationError
+from django.db.models import Q
 from django.utils import timezone
+from django.utils.functional import cached_property
 
-from accounts.models import Account
+from accounts.date_display import LocalDateTimeField
 from apikeys.errors import REFUSALS
 from engine import MEANINGS, AddressParts, Verdict, parse_address
 from validation.ids import BATCH_ID
-from validation.key_filter import ORDER_ERROR, KeyFilter
-from validation.request_log.search import LogQuery
+from validation.key_filter import KeyFilter
+from validation.models.log_entries import COMMON_REASON
 
 # Ours, and those that clients choose.
 REQUEST_ID = re.compile(r"\A[A-Za-z0-9_-]{8,64}\Z")
 REFUSED = "refused"
 TIMES = ("range", "since", "until")
-MOMENT_INPUT = forms.DateTimeInput(attrs={"type": "datetime-local", "form": "log-search"})
+TIME_INPUT = forms.DateTimeInput({"type": "datetime-local", "form": "log-search"})
 RANGES = {
     "15m": timedelta(minutes=15),
     "1h": timedelta(hours=1),
@@ -27,6 +26,29 @@ RANGES = {
     "7d": timedelta(days=7),
     "30d": timedelta(days=30),
 }
+
+
+def time_param(moment: datetime) -> str:
+    return f"{moment.astimezone(UTC):%Y-%m-%dT%H:%M}"
+
+
+def _validate_year(moment: datetime) -> None:
+    # The first and last days of the calendar don't exist in every zone.
+    if not 1 < moment.year < 9999:
+        raise ValidationError("Enter a valid time.")
+
+
+class LogTimesForm(forms.Form):
+    """The times of a filter in the user's zone. Its URL has them in UTC, so it can be shared."""
+
+    since = LocalDateTimeField(label="From", required=False, widget=TIME_INPUT)
+    until = LocalDateTimeField(label="To", required=False, widget=TIME_INPUT)
+
+    @property
+    def utc_params(self) -> dict[str, str]:
+        """Return the valid times. The filter refuses the others."""
+        self.full_clean()
+        return {name: time_param(moment) for name, moment in self.cleaned_data.items() if moment}
 
 
 class LogFilter(KeyFilter):
@@ -44,25 +66,8 @@ class LogFilter(KeyFilter):
     request = forms.RegexField(REQUEST_ID, required=False)
     batch = forms.RegexField(BATCH_ID, required=False)
     range = forms.ChoiceField(choices=[(name, name) for name in RANGES], required=False)
-    since = forms.DateTimeField(label="From (UTC)", required=False, widget=MOMENT_INPUT)
-    until = forms.DateTimeField(label="To (UTC)", required=False, widget=MOMENT_INPUT)
-
-    def __init__(self, data: Mapping[str, Any], account: Account) -> None:
-        data = {name: data[name] for name in data}
-        if day := data.pop("day", ""):
-            data |= {"since": day, "until": day}
-        with suppress(ValueError, OverflowError):
-            # A day ends when the next one starts.
-            next_day = date.fromisoformat(data.get("until", "")) + timedelta(days=1)
-            data["until"] = f"{next_day}T00:00"
-        super().__init__(data, account)
-
-    def clean(self) -> dict[str, Any]:
-        data = super().clean() or {}
-        since, until = data.get("since"), data.get("until")
-        if since and until and since >= until:
-            raise ValidationError(ORDER_ERROR)
-        return data
+    since = forms.DateTimeField(label="From (UTC)", required=False, validators=[_validate_year])
+    until = forms.DateTimeField(label="To (UTC)", required=False, validators=[_validate_year])
 
     def clean_domain(self) -> str:
         typed = self.cleaned_data["domain"].rpartition("@")[2].rstrip(".")
@@ -89,22 +94,34 @@ class LogFilter(KeyFilter):
             values["address"] = "one address"
         return ", ".join(f"{self[name].label}: {value}" for name, value in values.items()) or "All"
 
-    @property
-    def log_query(self) -> LogQuery:
-        data = self.cleaned_data
-        reason, status, length = data["reason"], data["status"], RANGES.get(data["range"])
-        return LogQuery(
-            verdict=data["verdict"],
-            status=int(status) if status.isdecimal() else None,
-            is_refused=status == REFUSED,
-            reason="" if reason in REFUSALS else reason,
-            refusal=reason if reason in REFUSALS else "",
-            key=self.key,
-            playground=self.is_playground,
-            since=data["since"] or (timezone.now() - length if length else None),
-            until=data["until"],
-            domain=data["domain"],
-            address_hash=data["address"],
-            request_id=data["request"],
-            batch_id=data["batch"],
-        )
+    @cached_property
+    def starts_at(self) -> datetime | None:
+        length = RANGES.get(self.cleaned_data["range"])
+        return self.cleaned_data["since"] or (timezone.now() - length if length else None)
+
+    def indexed_conditions(self) -> list[Q]:
+        """Return the filters that have an index, the most selective first."""
+        data, reason = self.cleaned_data, self.cleaned_data["reason"]
+        is_refused = reason in REFUSALS or data["status"] not in ("", "200")
+        # Repeats the index's condition, which SQLite doesn't infer.
+        is_rare = ~Q(reason=COMMON_REASON)
+        conditions: list[tuple[object, Q]] = [
+            (data["request"], Q(request_id=data["request"])),
+            (data["address"], Q(address_hash=data["address"])),
+            (data["domain"], Q(domain=data["domain"])),
+            (reason in MEANINGS and reason != COMMON_REASON, Q(is_rare, reason=reason)),
+            (is_refused, ~Q(status=200)),
+            (self.key, Q(key=self.key)),
+        ]
+        return [condition for value, condition in conditions if value]
+
+    def unindexed_conditions(self) -> list[Q]:
+        data, reason = self.cleaned_data, self.cleaned_data["reason"]
+        conditions: list[tuple[object, Q]] = [
+            (data["status"] not in ("", REFUSED), Q(status=data["status"])),
+            (reason in REFUSALS, Q(refusal=reason)),
+            (data["verdict"], Q(verdict=data["verdict"])),
+            (reason == COMMON_REASON, Q(reason=COMMON_REASON)),
+            (self.is_playground, Q(key=None)),
+        ]
+        return [condition for value, condition in conditions if value]

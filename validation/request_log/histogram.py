@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Any
 
@@ -14,9 +14,10 @@ from runtime.database.pagination import Page, paginate
 from runtime.database.raw_sql import JsonTable
 from validation.models import LogEntry
 from validation.models.log_entries import COMMON_REASON
-from validation.request_log.search import LogQuery, find_rows
+from validation.request_log.filters import REFUSED, LogFilter
+from validation.request_log.search import find_rows
 
-REFUSED, OTHER = "refused", "other"
+OTHER = "other"
 OUTCOMES = (*(verdict.value for verdict in Verdict), REFUSED, OTHER)
 MAX_BARS = 62
 READ_LIMIT = 5_000
@@ -50,16 +51,18 @@ def cut_bars(start: datetime, end: datetime, zone: tzinfo) -> list[Bar]:
     return [(first + n * step, first + (n + 1) * step) for n in range(number)]
 
 
-def count_requests(account: Account, query: LogQuery, now: datetime, zone: tzinfo) -> Histogram:
-    start = max(query.since or account.log_starts_at, account.log_starts_at)
-    end = max(min(query.until or now, now), start + timedelta(minutes=1))
+def count_requests(form: LogFilter, now: datetime, zone: tzinfo) -> Histogram:
+    account, data = form.account, form.cleaned_data
+    start = max(form.starts_at or account.log_starts_at, account.log_starts_at)
+    end = max(min(data["until"] or now, now), start + timedelta(minutes=1))
     bars = cut_bars(start, end, zone)
-    if query.verdict and query.is_refused:
+    verdict, status = data["verdict"], data["status"]
+    if verdict and status == REFUSED:
         return Histogram(bars, [Counter() for _ in bars])
-    if replace(query, since=None, until=None, verdict="", is_refused=False) != LogQuery():
-        return _read_requests(account, replace(query, since=start), bars)
+    if form.filters.keys() - {"verdict", "status"} or status not in ("", REFUSED):
+        return _read_requests(form, start, bars)
     counts = _count_all(account, [(max(first, start), min(last, end)) for first, last in bars])
-    if chosen := query.verdict or (REFUSED if query.is_refused else ""):
+    if chosen := verdict or status:
         counts = [Counter({chosen: each[chosen]}) for each in counts]
     return Histogram(bars, counts)
 
@@ -91,9 +94,9 @@ def _count_all(account: Account, bars: Sequence[Bar]) -> list[Counter[str]]:
     return counts
 
 
-def _read_requests(account: Account, query: LogQuery, bars: Sequence[Bar]) -> Histogram:
+def _read_requests(form: LogFilter, start: datetime, bars: Sequence[Bar]) -> Histogram:
     """Read the newest requests: these filters have no index, or one without the outcome."""
-    rows, filters = find_rows(account, query)
+    rows, filters = find_rows(form, start)
     read: Any = rows.values_list("at", "verdict", "status", named=True)
     page: Page[Any] = paginate(read, filters, page_size=READ_LIMIT)
     first, step = bars[0][0], bars[0][1] - bars[0][0]

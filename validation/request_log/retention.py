@@ -57,14 +57,3 @@ def _delete_from_the_oldest(*, before: datetime) -> None:
             return
         first, last = batch[0][0], batch[-1][0]
         LogEntry.objects.filter(pk__gte=first, pk__lte=last, at__lte=before).delete()
-
-
-def delete_requests(*, account: Account) -> None:
-    """Delete the data of an erased account, except usage. A hook."""
-    entries = LogEntry.objects.filter(account=account)
-    StoredResult.objects.of_requests(entries).delete()
-    StoredResult.objects.of_batches_with(entries).delete()
-    entries.delete()
-    replays = Replay.objects.filter(account=account)
-    replays.responses().delete()
-    replays.delete()

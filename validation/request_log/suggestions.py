@@ -1,6 +1,5 @@
 from accounts.engine import get_engine
-from engine import CHECKS, AddressParts, parse_address, suggest_domain, to_unicode
-from validation.addresses import unpack_checks
+from engine import AddressParts, parse_address, suggest_domain, to_unicode
 from validation.models import LogEntry
 
 
@@ -13,7 +12,7 @@ def suggest_for_entry(entry: LogEntry) -> str | None:
     if entry.sandbox:
         finding = engine.simulate(parts.normalized, entry.reason)
         return finding.did_you_mean and finding.did_you_mean.rpartition("@")[2]
-    accepts_mail = unpack_checks(entry.checks, CHECKS)["accepts_mail"]
+    accepts_mail = entry.check_values["accepts_mail"]
     # Mail hosts, which decide about a domain that accepts mail, aren't stored.
     is_typo = entry.reason == "possible_typo"
     if not is_typo and accepts_mail is not False:

@@ -8,12 +8,12 @@ from django.utils import timezone
 
 from apikeys.models import ApiKey
 from apikeys.request import ApiHttpRequest
-from engine import CHECKS
 from runtime.database.raw_sql import BulkInsert
 from runtime.database.write_behind import WriteBuffer
 from runtime.logging.formatters import mask_secrets
-from validation.addresses import address_hash, mask_address, pack_account_list, pack_checks
+from validation.addresses import address_hash, mask_address
 from validation.models import LogEntry
+from validation.models.log_entries import pack_checks
 from validation.validations import Caller, Validation
 
 Columns = dict[str, Any]
@@ -46,7 +46,7 @@ def describe_validation(validation: Validation) -> Columns:
         "verdict": finding.verdict,
         "reason": finding.reason,
         "score": finding.score,
-        "checks": pack_checks(finding.checks, CHECKS) | pack_account_list(finding.account_list),
+        "checks": pack_checks(finding.checks, finding.account_list),
         "sandbox": validation.is_sandbox,
         "cost": validation.cost,
         "duration_ms": validation.duration_ms,
@@ -69,8 +69,7 @@ def write_replay(
             "reason": result["reason"],
             "score": result["score"],
             # Replays of the previous release don't have it.
-            "checks": pack_checks(result["checks"], CHECKS)
-            | pack_account_list(result.get("account_list")),
+            "checks": pack_checks(result["checks"], result.get("account_list")),
             "sandbox": result["sandbox"],
             "replayed": True,
             "duration_ms": 0,

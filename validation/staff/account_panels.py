@@ -38,7 +38,7 @@ def overview_panel(account: Account) -> Panel:
         urls=lambda _: "",
         nouns=VALIDATIONS,
     )
-    refused = sum(count.calls for count in summary.refused)
+    refused = sum(calls for _, _, calls in summary.refused)
     return Panel(
         "Usage",
         "" if chart.total.requests or chart.previously else "No usage in the last 60 days.",

@@ -12,7 +12,7 @@ from django.shortcuts import render
 from django.utils import timezone
 
 from accounts.engine import get_engine
-from accounts.models import Account
+from accounts.models import Account, User
 from accounts.staff.links import (
     account_admin_list_url,
     account_cell,
@@ -23,8 +23,9 @@ from accounts.staff.links import (
 )
 from accounts.staff.panels import MAX_ROWS, Cell, Fact, Link, Panel, require_staff_permissions
 from accounts.staff.read_only import BoundedPaginator, ReadOnlyAdmin
-from accounts.staff.request import StaffRequest, staff_request
-from credits.staff.action_admin import FormData, StaffAction, StaffActionRefused, StaffActionsAdmin
+from accounts.staff.request import staff_request
+from credits.staff.action_admin import FormData, StaffAction, StaffActionsAdmin
+from runtime.http.refusals import Refused
 from validation.account_domains import matching
 from validation.feedback.forms import AnswerForm
 from validation.feedback.services import answer_feedback
@@ -48,12 +49,10 @@ class AnswerFeedback(StaffAction[Feedback]):
     def is_available(self, row: Feedback) -> bool:
         return row.is_open
 
-    def run(self, row: Feedback, data: FormData, request: StaffRequest) -> str:
-        is_answered = answer_feedback(
-            feedback=row, answer=data["answer"], actor=request.user, ip=request.ip
-        )
+    def run(self, row: Feedback, data: FormData, actor: User) -> str:
+        is_answered = answer_feedback(feedback=row, answer=data["answer"], actor=actor)
         if not is_answered:
-            raise StaffActionRefused("It was answered or sent again. Look at it as it is now.")
+            raise Refused("It was answered or sent again. Look at it as it is now.")
         return f"Answered {row}. The customer gets an email."
 
 

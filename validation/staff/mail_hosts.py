@@ -57,7 +57,7 @@ class NewMailHostAdmin(ReadOnlyAdmin):
         staff = staff_request(request)
         for row in queryset:
             target = f"{row.host}: {decision.label}"
-            audit.record(None, staff.user, "mail_host.decided", target, staff.ip)
+            audit.record(None, staff.user, "mail_host.decided", target)
         queryset.update(decision=decision)
         transaction.on_commit(staff_domains.invalidate)
 

@@ -55,7 +55,7 @@ class MailHostPaceAdmin(ReadOnlyAdmin):
         staff = staff_request(request)
         action = "mail_organization.off" if is_off else "mail_organization.on"
         for pace in queryset:
-            audit.record(None, staff.user, action, str(pace), staff.ip)
+            audit.record(None, staff.user, action, str(pace))
         queryset.update(is_off=is_off, cooling_until=None, refusals_in_row=0)
 
 
@@ -74,12 +74,12 @@ class UnprobedDomainAdmin(admin.ModelAdmin[UnprobedDomain]):
     ) -> None:
         super().save_model(request, obj, form, change)
         staff = staff_request(request)
-        audit.record(None, staff.user, "domain.unprobed", obj.domain, staff.ip)
+        audit.record(None, staff.user, "domain.unprobed", obj.domain)
 
     def delete_model(self, request: HttpRequest, obj: UnprobedDomain) -> None:
         super().delete_model(request, obj)
         staff = staff_request(request)
-        audit.record(None, staff.user, "domain.probed", obj.domain, staff.ip)
+        audit.record(None, staff.user, "domain.probed", obj.domain)
 
     @transaction.atomic
     def delete_queryset(self, request: HttpRequest, queryset: QuerySet[UnprobedDomain]) -> None:

@@ -82,7 +82,7 @@ class LogEntryAdmin(ReadOnlyAdmin):
         form = AddressForm(request.POST or None)
         if form.is_valid():
             email = form.cleaned_data["email"]
-            count = erase_address(email=email, account=None, actor=request.user, ip=request.ip)
+            count = erase_address(email=email, account=None, actor=request.user)
             messages.success(request, f"Erased {parse_and_mask(email)} ({count:,} rows).")
         return redirect("admin:validation_logentry_find")
 

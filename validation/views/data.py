@@ -10,12 +10,7 @@ from accounts.services import change_log_days as change_days
 from validation.erasure import count_rows, parse_and_mask
 from validation.erasure import erase_address as erase
 from validation.forms import AddressForm, LogDaysForm
-from validation.presenters.retention import (
-    erasure_summary,
-    format_days,
-    format_result_retention,
-    retention_sentence,
-)
+from validation.presenters.retention import erasure_summary
 
 PAGE = "validation:show-data"
 
@@ -31,7 +26,7 @@ def change_log_days(request: AccountRequest) -> HttpResponse:
     if not form.is_valid():
         return _data_page(request, days_form=form)
     days = form.cleaned_data["log_days"]
-    change_days(account=request.account, days=days, actor=request.user, ip=request.ip)
+    change_days(account=request.account, days=days, actor=request.user)
     messages.success(request, "Request retention saved.")
     return redirect(PAGE)
 
@@ -55,7 +50,7 @@ def erase_address(request: AccountRequest) -> HttpResponse:
     if not form.is_valid():
         return _data_page(request, address_form=form)
     email = form.cleaned_data["email"]
-    erase(email=email, account=request.account, actor=request.user, ip=request.ip)
+    erase(email=email, account=request.account, actor=request.user)
     messages.success(request, f"Erased {parse_and_mask(email)}.")
     return redirect(PAGE)
 
@@ -65,13 +60,11 @@ def _data_page(
     days_form: LogDaysForm | None = None,
     address_form: AddressForm | None = None,
 ) -> HttpResponse:
-    days = request.account.log_retention_days
     context = {
-        "retention": format_days(days) if days else "Not stored",
-        "result_retention": format_result_retention(settings.RESULT_RETENTION_HOURS, days),
-        "list_retention": format_days(settings.LIST_RETENTION_DAYS),
+        "log_days": request.account.log_retention_days,
+        "result_hours": settings.RESULT_RETENTION_HOURS,
+        "list_days": settings.LIST_RETENTION_DAYS,
         "mailbox_checks": settings.PROBE_MAILBOX_CHECKS,
-        "retention_sentence": retention_sentence(days),
         "days_form": days_form or LogDaysForm(request.account),
         "address_form": address_form or AddressForm(),
     }

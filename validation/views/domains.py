@@ -9,11 +9,11 @@ from apikeys.actor import Actor
 from validation.account_domains.forms import DomainsForm
 from validation.account_domains.services import (
     MAX_ENTRIES,
-    DomainLists,
     DomainsChanged,
     read_domains,
     replace_domains,
 )
+from validation.models import AccountDomains
 from validation.presenters.domains import overruled_note, saved_message
 
 PAGE = "validation:show-domains"
@@ -21,9 +21,9 @@ PAGE = "validation:show-domains"
 
 @require_permission(TeamPermission.VIEW_ACCOUNT)
 def show_domains(request: AccountRequest) -> HttpResponse:
-    lists = read_domains(request.account)
+    domains = read_domains(request.account)
     may_change = request.membership.has_permission(TeamPermission.MANAGE_DOMAINS)
-    return _domains_page(request, DomainsForm.of(lists, is_editable=may_change), lists)
+    return _domains_page(request, DomainsForm.of(domains, is_editable=may_change), domains)
 
 
 @require_permission(TeamPermission.MANAGE_DOMAINS, form_page=PAGE)
@@ -32,7 +32,10 @@ def save_domains(request: AccountRequest) -> HttpResponse:
     if form.is_valid():
         try:
             stored = replace_domains(
-                actor=Actor.of_page(request), new=form.lists, etags=[form.cleaned_data["etag"]]
+                actor=Actor.of_page(request),
+                allowed=form.cleaned_data["allowed"],
+                denied=form.cleaned_data["denied"],
+                etags=[form.cleaned_data["etag"]],
             )
         except DomainsChanged:
             form.refuse_outdated(read_domains(request.account))
@@ -43,12 +46,12 @@ def save_domains(request: AccountRequest) -> HttpResponse:
 
 
 def _domains_page(
-    request: AccountRequest, form: DomainsForm, lists: DomainLists | None = None
+    request: AccountRequest, form: DomainsForm, domains: AccountDomains | None = None
 ) -> HttpResponse:
     context = {
         "form": form,
         "max_entries": MAX_ENTRIES,
-        "overruled_note": overruled_note(lists) if lists else "",
+        "overruled_note": overruled_note(domains) if domains else "",
         "who_may": who_has(TeamPermission.MANAGE_DOMAINS),
     }
     return render(request, "validation/show_domains.html", context)

@@ -16,12 +16,6 @@ from credits.plans.upcoming import next_grant
 from credits.presenters.balance import forecast, low_balance
 from credits.presenters.plans import describe_recommendation
 from validation.presenters.charts import build_usage_chart, interval_urls
-from validation.presenters.first_steps import (
-    arrival_notice,
-    create_key_hint,
-    paste_hint,
-    steps_intro,
-)
 from validation.presenters.requests import no_latest_requests
 from validation.presenters.stats import overview_stats
 from validation.presenters.usage import name_source, no_usage
@@ -75,27 +69,21 @@ def show_arrival(request: AccountRequest, key_id: str = "") -> HttpResponse:
     if arrival is None:
         return HttpResponse(status=204)
     # The page of a new key already has a primary button.
-    context = {"notice": arrival_notice(arrival), "is_overview": key is None}
+    context = {"arrival": arrival, "is_overview": key is None}
     return render(request, "validation/fragments/arrival.html", context)
 
 
 def _show_first_steps(request: AccountRequest) -> HttpResponse:
     account = request.account
-    may_create_keys = request.membership.has_permission(TeamPermission.MANAGE_KEYS)
     key = account.api_keys.active().first()
-    is_complete = key is not None and overview.has_results(account)
-    arrival = overview.find_arrival(account, None, timezone.now())
     context = {
         "key": key,
         "has_sent": overview.has_sent_requests(account),
-        "is_complete": is_complete,
-        "notice": arrival and arrival_notice(arrival),
+        "is_complete": key is not None and overview.has_results(account),
+        "arrival": overview.find_arrival(account, None, timezone.now()),
         "is_overview": True,
-        "intro": steps_intro(is_complete=is_complete),
         "latest": latest_entries(account, overview.LATEST_COUNT),
-        "may_create_keys": may_create_keys,
-        "create_key_hint": create_key_hint(account.name, may_create_keys=may_create_keys),
-        "paste_hint": paste_hint(may_create_keys=may_create_keys),
+        "may_create_keys": request.membership.has_permission(TeamPermission.MANAGE_KEYS),
         "domain_without_credits": domain_without_credits(account),
     }
     return render(request, "validation/show_first_steps.html", context)

@@ -9,9 +9,9 @@ from validation import playground
 from validation.batches.forms import BatchForm
 from validation.batches.services import MAX_ADDRESSES
 from validation.forms import PlaygroundForm
-from validation.presenters.batches import limit_note, present_batch
+from validation.presenters.batches import CSV_COLUMNS, present_batch
 from validation.presenters.code_samples import build_batch_code_samples, build_code_samples
-from validation.presenters.feedback import feedback_url
+from validation.results.stored_results import stores_results
 
 EXAMPLES = (
     *("deliverable@sandbox.test", "risky@sandbox.test", "undeliverable@sandbox.test"),
@@ -38,9 +38,7 @@ def try_address(request: AccountRequest) -> HttpResponse:
         "response": response,
         "examples": EXAMPLES,
         "samples": build_code_samples(settings.BASE_URL, email),
-        "feedback_url": feedback_url(request.account, response.document)
-        if response and response.result
-        else "",
+        "takes_feedback": stores_results(request.account),
     }
     return render(request, "validation/try_address.html", context)
 
@@ -62,8 +60,9 @@ def try_batch(request: AccountRequest) -> HttpResponse:
         "form": form,
         "response": response,
         "report": report,
+        "csv_columns": CSV_COLUMNS,
         "example": "\n".join(BATCH_EXAMPLE),
-        "limit_note": limit_note(limit, MAX_ADDRESSES),
+        "is_limited": limit < MAX_ADDRESSES,
         "max_addresses": min(limit, MAX_ADDRESSES),
         "samples": build_batch_code_samples(settings.BASE_URL, emails),
     }

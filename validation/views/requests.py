@@ -1,5 +1,6 @@
 from collections.abc import Sequence
 
+from django.conf import settings
 from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.http.response import HttpResponseBase
@@ -14,24 +15,19 @@ from accounts.request import AccountRequest
 from accounts.roles import TeamPermission
 from apikeys.crypto import contains_secret
 from apikeys.errors import REFUSALS
-from engine import CHECKS
 from runtime.csv_download import csv_response
 from runtime.database.pagination import Cursor
 from runtime.database.replica import reads_replica
-from runtime.dates import from_microseconds, to_microseconds
-from validation.addresses import unpack_account_list, unpack_checks
+from runtime.dates import from_microseconds
+from validation.feedback.services import find_feedback, find_reportable_result
 from validation.ids import is_result_id, normalize_result_id
 from validation.models import LogEntry
 from validation.playground import format_json
 from validation.presenters import requests as texts
-from validation.presenters.checks import group_checks
-from validation.presenters.domains import account_list_note
-from validation.presenters.feedback import present_feedback
 from validation.presenters.log_page import present_chart, present_chips, range_links
-from validation.presenters.mailbox_checks import describe_mailbox_check
 from validation.presenters.retention import format_days
 from validation.request_log import csv_export, search
-from validation.request_log.filters import LogFilter
+from validation.request_log.filters import LogFilter, LogTimesForm
 from validation.request_log.histogram import count_requests
 from validation.request_log.search_line import read_search_line
 from validation.request_log.suggestions import suggest_for_entry
@@ -44,18 +40,6 @@ PAGE = "validation:show-requests"
 @reads_replica
 def show_requests(request: AccountRequest) -> HttpResponse:
     return _requests_page(request, LogFilter(request.GET, request.account))
-
-
-@require_permission(TeamPermission.VIEW_ACCOUNT)
-@reads_replica
-def show_newer_requests(request: AccountRequest) -> HttpResponse:
-    """Show the rows that a live page adds."""
-    form = LogFilter(request.GET, request.account)
-    after = from_microseconds(request.GET.get("after", ""))
-    entries: list[LogEntry] = []
-    if form.is_valid() and after:
-        entries = search.newer_entries(request.account, form.log_query, after)
-    return render(request, "validation/fragments/log_rows.html", {"entries": entries})
 
 
 def _requests_page(
@@ -71,23 +55,23 @@ def _requests_page(
         "days": days,
         "retention": format_days(days),
         "ranges": range_links(form, days),
-        "now": to_microseconds(now),
     }
     entries: list[LogEntry] = []
     if form.is_valid():
-        page = search.log_page(account, form.log_query, before)
+        page = search.log_page(form, before)
         entries = search.mark_pending(page.entries)
         is_filtered, never = bool(form.query or before), texts.never_logged(days)
         context |= {
             "page": page,
             "links": log_links(page, form.query, is_first=before is None),
             "empty": empty_log(page, noun="requests", is_filtered=is_filtered, never=never),
-            "is_live": not (before or form.log_query.until),
+            "is_live": not (before or form.cleaned_data["until"]),
         }
         if days:
-            histogram = count_requests(account, form.log_query, now, current_zone())
+            histogram = count_requests(form, now, current_zone())
             context["log_chart"] = present_chart(form, histogram, days)
     context["chips"] = present_chips(form, entries)
+    context["times"] = LogTimesForm(initial=form.cleaned_data)
     return render(request, "validation/show_requests.html", context)
 
 
@@ -97,20 +81,15 @@ def export_requests(request: AccountRequest) -> HttpResponseBase:
     form = LogFilter(request.POST, request.account)
     if not form.is_valid():
         return redirect(f"{reverse(PAGE)}?{form.query}")
-    rows = csv_export.export(
-        account=request.account,
-        query=form.log_query,
-        description=form.description,
-        actor=request.user,
-        ip=request.ip,
-    )
+    rows = csv_export.export(form=form, actor=request.user)
     return csv_response(f"requests-{timezone.now():%Y-%m-%d}.csv", rows)
 
 
 @require_permission(TeamPermission.VIEW_ACCOUNT, form_page=PAGE)
 def find_request(request: AccountRequest) -> HttpResponse:
     """Redirect to the filters of a search line. The URL has an address only as a hash."""
-    form, text = LogFilter(request.POST, request.account), request.POST.get("text", "").strip()
+    params = request.POST.dict() | LogTimesForm(request.POST).utc_params
+    form, text = LogFilter(params, request.account), request.POST.get("text", "").strip()
     page, result_id = f"{reverse(PAGE)}?{form.query}", normalize_result_id(text)
     if contains_secret(text):
         messages.error(request, "That's an API key. Rotate it, and filter by its name instead.")
@@ -133,23 +112,19 @@ def show_request(request: AccountRequest, request_id: str, moment: int) -> HttpR
     entry = at and search.find_entry(request.account, request_id, at)
     if not entry:
         raise Http404("This request doesn't exist or is no longer stored.")
-    result = stored_results.find_result(request.account, entry.result_id, balance=0)
+    reportable = find_reportable_result(request.account, entry.result_id)
     suggestion = suggest_for_entry(entry)
     context = {
         "entry": entry,
-        "intro": texts.request_intro(entry),
         "cost": texts.format_cost(entry),
         "meaning": texts.explain_reason(entry, suggestion),
         "refusal": REFUSALS.get(entry.refusal),
         "suggestion": suggestion,
-        "list_note": account_list_note(unpack_account_list(entry.checks), entry.verdict),
-        "checks": group_checks(unpack_checks(entry.checks, CHECKS)) if entry.verdict else {},
-        "mailbox_check": describe_mailbox_check(result["smtp"])
-        if result and result["smtp"]
-        else [],
-        "feedback": present_feedback(request.account, entry),
+        "result": stored_results.find_result(request.account, entry.result_id, balance=0),
+        "feedback": find_feedback(request.account, entry.result_id),
+        "takes_feedback": reportable is not None and not entry.sandbox,
         "request_json": format_json(texts.request_data(entry)),
         "response_json": format_json(texts.response_data(entry)),
-        "stored_note": texts.stored_note(is_result=bool(entry.verdict)),
+        "result_hours": settings.RESULT_RETENTION_HOURS,
     }
     return render(request, "validation/show_request.html", context)

@@ -29,6 +29,3 @@ class GuessablePasswordValidator(CommonPasswordValidator):
                 "suggest one.",
                 code="password_too_common",
             )
-
-    def get_help_text(self) -> str:
-        return "Your password can\u2019t be a common one."

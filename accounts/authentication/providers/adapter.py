@@ -94,10 +94,10 @@ class ProviderAdapter(DefaultSocialAccountAdapter):
         login.account.user = user
         login.account.save()
         EmailAddress.objects.create(user=user, email=user.email, primary=True, verified=True)
-        account = open_account(user=user, ip=request.ip) if invitation is None else None
-        agree_to_terms(user=user, account=account, ip=request.ip)
+        account = open_account(user=user) if invitation is None else None
+        agree_to_terms(user=user, account=account)
         target = connection_name(login.account)
-        audit.record_for_user(user, user, "user.provider_connected", target, request.ip)
+        audit.record_for_user(user, user, "user.provider_connected", target)
         if account is not None:
             run_email_confirmed_hooks(user=user)
         return user

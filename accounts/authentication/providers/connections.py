@@ -26,6 +26,14 @@ def connection_name(connection: SocialAccount) -> str:
     return f"{name} account {connection.extra_data['label']}"
 
 
+def sign_in_provider(request: HttpRequest, user: User) -> str:
+    """Return the name of the provider that this sign-in began with, if it was one."""
+    steps = get_authentication_records(request, user)
+    first = [each for each in steps if each["method"] != "mfa" or each.get("passwordless")]
+    provider = first[-1].get("provider") if first else None
+    return registry.get_class(provider).name if provider else ""
+
+
 def proves_by_provider(user: User) -> bool:
     """Return whether the user has no password, and so confirms at a provider."""
     return not user.has_usable_password() and usable_connections(user).exists()

@@ -6,7 +6,7 @@ For others, see accounts/authentication/adapter.py.
 import time
 from collections.abc import Callable
 from functools import wraps
-from typing import TypedDict, cast
+from typing import Any, cast
 from urllib.parse import urlencode
 
 from allauth.account.adapter import get_adapter
@@ -21,15 +21,9 @@ from django.urls import reverse
 
 from accounts.authentication.second_factor.factors import FACTORS, has_second_factor
 from accounts.models import User
+from accounts.request import SignedInRequest
 
 View = Callable[..., HttpResponseBase]
-
-
-class SessionRecord(TypedDict):
-    method: str
-    type: str
-    id: int
-    at: float
 
 
 # Methods in allauth's records. Ours: a factor was added in this session.
@@ -44,7 +38,7 @@ def has_used_factor(request: HttpRequest) -> bool:
     return has_second_factor(user) and bool(_records(request, user, USED))
 
 
-def has_recent_proof(request: HttpRequest, *, recovery_codes: bool = True) -> bool:
+def has_recent_proof(request: SignedInRequest, *, recovery_codes: bool = True) -> bool:
     """Return whether this session used or added a factor recently."""
     now, kinds = time.time(), {*FACTORS}
     if recovery_codes:
@@ -52,7 +46,7 @@ def has_recent_proof(request: HttpRequest, *, recovery_codes: bool = True) -> bo
     return any(
         record["type"] in kinds
         and abs(now - record["at"]) < settings.ACCOUNT_REAUTHENTICATION_TIMEOUT
-        for record in _records(request, cast(User, request.user), USED, ADDED)
+        for record in _records(request, request.user, USED, ADDED)
     )
 
 
@@ -62,9 +56,9 @@ def record_factor_added(request: HttpRequest, authenticator: Authenticator) -> N
     record_authentication(request, user, ADDED, id=authenticator.pk, type=kind)
 
 
-def require_factor(request: HttpRequest) -> None:
+def require_factor(request: SignedInRequest) -> None:
     """allauth resumes a POST after the proof."""
-    if has_second_factor(cast(User, request.user)) and not has_recent_proof(request):
+    if has_second_factor(request.user) and not has_recent_proof(request):
         raise ReauthenticationRequired
 
 
@@ -76,11 +70,9 @@ def factor_required(*, back_to: str = "", recovery_codes: bool = True) -> Callab
 
     def decorate(view: View) -> View:
         @wraps(view)
-        def wrapper(request: HttpRequest, *args: object, **kwargs: object) -> HttpResponseBase:
-            user = cast(User, request.user)
-            if not has_second_factor(user):
-                return view(request, *args, **kwargs)
-            if has_recent_proof(request, recovery_codes=recovery_codes):
+        def wrapper(request: SignedInRequest, *args: object, **kwargs: object) -> HttpResponseBase:
+            needs_proof = has_second_factor(request.user)
+            if not needs_proof or has_recent_proof(request, recovery_codes=recovery_codes):
                 return view(request, *args, **kwargs)
             is_form = request.method == "POST"
             if is_form:
@@ -101,13 +93,10 @@ def redirect_to_proof(request: HttpRequest, page: str) -> HttpResponseRedirect:
     return HttpResponseRedirect(f"{url}?{urlencode({REDIRECT_FIELD_NAME: page})}")
 
 
-def _records(request: HttpRequest, user: User, *methods: str) -> list[SessionRecord]:
-    records = [
-        record
-        for record in get_authentication_records(request, user)
-        if record["method"] in methods
-    ]
-    if not records:
+def _records(request: HttpRequest, user: User, *methods: str) -> list[dict[str, Any]]:
+    records = get_authentication_records(request, user)
+    found = [record for record in records if record["method"] in methods]
+    if not found:
         return []
     existing = set(Authenticator.objects.filter(user=user).values_list("pk", flat=True))
-    return [record for record in records if record["id"] in existing]
+    return [record for record in found if record["id"] in existing]

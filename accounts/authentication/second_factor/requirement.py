@@ -20,7 +20,7 @@ from accounts.authentication.second_factor.factors import (
 )
 from accounts.models import Account, User
 from accounts.roles import TeamPermission
-from accounts.team import TeamError
+from runtime.http.refusals import Refused
 
 View = Callable[..., HttpResponseBase]
 
@@ -29,21 +29,19 @@ OWN_FACTOR_FIRST = "Set up your own second factor first."
 
 
 @transaction.atomic
-def change_requirement(
-    *, account: Account, is_required: bool, actor: User, ip: str | None = None
-) -> None:
+def change_requirement(*, account: Account, is_required: bool, actor: User) -> None:
     if not Account.objects.lock_if_open(account):
-        raise TeamError("This account is closed.")
+        raise Refused("This account is closed.")
     own = account.memberships.filter(user=actor).first()
     if own is None or not own.has_permission(TeamPermission.REQUIRE_SECOND_FACTOR):
         raise PermissionDenied("Your role doesn't allow this change. Ask an owner.")
     if is_required and not has_second_factor(actor):
-        raise TeamError(OWN_FACTOR_FIRST)
+        raise Refused(OWN_FACTOR_FIRST)
     required_at = timezone.now() if is_required else None
     unchanged = Account.objects.filter(pk=account.pk, second_factor_required_at__isnull=is_required)
     if not unchanged.update(second_factor_required_at=required_at):
         return
-    audit.record(account, actor, ACTIONS[is_required], "", ip)
+    audit.record(account, actor, ACTIONS[is_required])
     if is_required:
         _notify_members(account, actor)
 

@@ -65,9 +65,8 @@ class AccountAdmin(FixedRows, admin.ModelAdmin[Account]):
     ) -> None:
         # Other columns may have changed since they were read.
         obj.save(update_fields=form.changed_data)
-        staff = staff_request(request)
         if changes := describe_changes(form):
-            audit.record(obj, staff.user, "account.changed_by_staff", changes, staff.ip)
+            audit.record(obj, staff_request(request).user, "account.changed_by_staff", changes)
 
     def has_suspend_permission(self, request: HttpRequest) -> bool:
         return request.user.has_perm("accounts.suspend_account")
@@ -76,14 +75,14 @@ class AccountAdmin(FixedRows, admin.ModelAdmin[Account]):
     def lift_suspension(self, request: StaffRequest, accounts: QuerySet[Account]) -> None:
         accounts = exclude_own_accounts(self, request, accounts, "pk")
         for account in accounts:
-            services.lift_suspension(account=account, actor=request.user, ip=request.ip)
+            services.lift_suspension(account=account, actor=request.user)
         self.message_user(request, f"Suspension lifted: {_names(accounts)}.")
 
     @admin.action(description="Reopen closed accounts", permissions=["suspend"])
     def reopen(self, request: StaffRequest, accounts: QuerySet[Account]) -> None:
         accounts = exclude_own_accounts(self, request, accounts, "pk")
         for account in accounts:
-            services.reopen_account(account=account, actor=request.user, ip=request.ip)
+            services.reopen_account(account=account, actor=request.user)
         self.message_user(request, f"Reopened: {_names(accounts.filter(closed_at=None))}.")
 
 

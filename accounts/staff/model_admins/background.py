@@ -48,7 +48,7 @@ class MailAdmin(ReadOnlyAdmin):
         count = queryset.send_again()
         target = f"{count} email{pluralize(count)}"
         if count:
-            audit.record(None, request.user, "mail.sent_again", target, request.ip)
+            audit.record(None, request.user, "mail.sent_again", target)
         self.message_user(request, f"{target} queued to be sent again.")
 
 

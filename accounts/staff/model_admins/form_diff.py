@@ -2,12 +2,12 @@ from django.forms import BaseForm, ModelMultipleChoiceField
 
 
 def describe_changes(form: BaseForm) -> str:
-    """Describe a form's changes for the audit log: `Name: A → B, Active: yes → no`."""
+    """Describe changes as the form shows them: `Name: A → B, Active: yes → no`."""
     texts = []
     for name in form.changed_data:
         field = form.fields[name]
         before, after = form.get_initial_for_field(field, name), form.cleaned_data[name]
-        text = f"{_format_value(before)} → {_format_value(after)}"
+        text = " → ".join(_format_value(field.prepare_value(each)) for each in (before, after))
         if isinstance(field, ModelMultipleChoiceField):
             # Only additions and removals: sets may be long.
             old, new = set(before or ()), set(after)

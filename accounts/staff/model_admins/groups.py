@@ -29,14 +29,12 @@ class GroupAdmin(DjangoGroupAdmin):
         self, request: HttpRequest, obj: Group, form: ModelForm[Group], change: bool
     ) -> None:
         super().save_model(request, obj, form, change)
-        staff = staff_request(request)
         if changes := describe_changes(form):
             action = "group.changed" if change else "group.added"
-            audit.record(None, staff.user, action, f"{obj}: {changes}", staff.ip)
+            audit.record(None, staff_request(request).user, action, f"{obj}: {changes}")
 
     def delete_model(self, request: HttpRequest, obj: Group) -> None:
-        staff = staff_request(request)
-        audit.record(None, staff.user, "group.removed", str(obj), staff.ip)
+        audit.record(None, staff_request(request).user, "group.removed", str(obj))
         super().delete_model(request, obj)
 
     @transaction.atomic

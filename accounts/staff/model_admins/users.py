@@ -73,10 +73,9 @@ class UserAdmin(FixedRows, DjangoUserAdmin[User]):
         self, request: HttpRequest, obj: User, form: ModelForm[User], change: bool
     ) -> None:
         super().save_model(request, obj, form, change)
-        staff = staff_request(request)
         if changes := describe_changes(form):
             action, target = "user.changed_by_staff", f"{obj.email}: {changes}"
-            audit.record_for_user(obj, staff.user, action, target, staff.ip)
+            audit.record_for_user(obj, staff_request(request).user, action, target)
 
     def user_change_password(self, *args: object, **kwargs: object) -> HttpResponse:
         """Refuse: staff who know a password could act as the customer."""
@@ -120,8 +119,7 @@ class SecondFactorAdmin(ReadOnlyAdmin):
 
     @staticmethod
     def _record_removal(request: HttpRequest, authenticator: Authenticator) -> None:
-        staff = staff_request(request)
         kind, user = authenticator_name(authenticator), authenticator.user
         action, target = "user.second_factor_removed_by_staff", f"{user.email}: {kind}"
-        audit.record_for_user(user, staff.user, action, target, staff.ip)
+        audit.record_for_user(user, staff_request(request).user, action, target)
         emails.queue_second_factor_removed(to=user.email, kind=kind)

@@ -13,6 +13,7 @@ from apikeys.request import ApiRequest
 from apikeys.rest.openapi import Node
 from apikeys.rest.request_body import read_object
 from apikeys.rest.responses import ApiResponse, json_response
+from runtime.logging.formatters import mask_secrets
 
 STATELESS = "2026-07-28"
 # With a handshake, whose answer doesn't depend on anything.
@@ -83,7 +84,7 @@ def check_version(message: Node, headers: Mapping[str, str]) -> None:
 
 
 def _unsupported(version: str) -> RpcError:
-    data = {"supported": [STATELESS, *EARLIER], "requested": version[:40]}
+    data = {"supported": [STATELESS, *EARLIER], "requested": mask_secrets(version)[:40]}
     return RpcError(UNSUPPORTED_VERSION, "This revision isn't supported.", data)
 
 

@@ -59,8 +59,8 @@ class McpView(ApiView):
                 result = protocol.cacheable({"tools": allowed})
             case "tools/call":
                 return self.call_tool(message["id"], params)
-            case method:
-                raise RpcError(METHOD_NOT_FOUND, f"There is no method {method[:60]}.")
+            case _:
+                raise RpcError(METHOD_NOT_FOUND, "There is no method with this name.")
         return protocol.result_response(message["id"], result)
 
     def allows(self, tool: Tool) -> bool:
@@ -150,6 +150,8 @@ def _check_arguments(tool: Tool, arguments: dict[str, Any]) -> None:
     most = arguments.get("max_credits", 1)
     if type(most) is not int or most < 1:
         raise invalid_field("max_credits", "max_credits must be a whole number of at least 1.")
+    if not isinstance(arguments.get("idempotency_key", ""), str):
+        raise invalid_field("idempotency_key", "idempotency_key must be a string.")
     refuse_unknown_fields(arguments, *tool.arguments)
     if "confirm" in tool.arguments and arguments["confirm"] is not True:
         message = "Ask the user first, then call it again with confirm: true. Nothing was charged."

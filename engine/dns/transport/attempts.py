@@ -1,3 +1,5 @@
+from dataclasses import dataclass
+
 from engine.dns.messages import ParsedReply, Query
 from engine.dns.transport.servers import Server
 
@@ -5,8 +7,8 @@ from engine.dns.transport.servers import Server
 class PendingQuery:
     def __init__(self, query: Query, now: float) -> None:
         self.query = query
-        # After an alias, its target.
-        self.name = query.name
+        # After an alias, the query for its target.
+        self.current = query
         self.since = now
         self.hops = 0
         self.ttl: float | None = None
@@ -21,24 +23,19 @@ class PendingQuery:
         self.last_server: Server | None = None
 
     def restart(self, name: str, now: float) -> None:
-        self.name, self.since, self.tries = name, now, 0
+        self.current = self.query._replace(name=name)
+        self.since, self.tries = now, 0
         for state in (self.tried, self.tried_with_edns, self.failed, self.lame_replies):
             state.clear()
 
 
+@dataclass(eq=False)
 class Attempt:
     """A packet to one server. Only its first reply counts."""
 
-    def __init__(
-        self, pending: PendingQuery, server: Server, wire: bytes, *, has_edns: bool
-    ) -> None:
-        self.pending = pending
-        self.server = server
-        self.wire = wire
-        self.has_edns = has_edns
-        # The reply continues over TCP.
-        self.is_truncated = False
-
-    @property
-    def query(self) -> Query:
-        return Query(self.pending.name, self.pending.query.type)
+    pending: PendingQuery
+    server: Server
+    wire: bytes
+    has_edns: bool
+    # The reply continues over TCP.
+    is_truncated: bool = False

@@ -145,9 +145,8 @@ class Exchange:
         identifier = secrets.randbits(16)
         while identifier in self._attempts:
             identifier = secrets.randbits(16)
-        query = Query(pending.name, pending.query.type)
-        wire = encode_query(query, identifier, has_edns=has_edns)
-        self._attempts[identifier] = Attempt(pending, server, wire, has_edns=has_edns)
+        wire = encode_query(pending.current, identifier, has_edns=has_edns)
+        self._attempts[identifier] = Attempt(pending, server, wire, has_edns)
         self._sent += 1
         pending.attempts.add(identifier)
         if has_edns:
@@ -180,10 +179,11 @@ class Exchange:
 
     def _handle_packet(self, server: Server, packet: bytes) -> None:
         identifier = read_identifier(packet)
-        attempt = None if identifier is None else self._attempts.get(identifier)
-        is_open = attempt is not None and attempt.server == server and not attempt.is_truncated
-        reply = parse_reply(packet, attempt.query) if attempt is not None and is_open else None
-        if identifier is None or attempt is None or reply is None:
+        attempt = self._attempts.get(identifier)
+        reply = None
+        if attempt is not None and attempt.server == server and not attempt.is_truncated:
+            reply = parse_reply(packet, attempt.pending.current)
+        if attempt is None or reply is None:
             self._stray_packets[server] += 1
             allowed = _MAX_STRAY_PACKETS + len(_RETRY_SCHEDULE) * self._sent
             if self._stray_packets[server] > allowed and server in self._servers:
@@ -248,5 +248,5 @@ class Exchange:
     def _handle_stream_message(self, identifier: int, message: bytes | None) -> None:
         reply = None
         if message is not None and read_identifier(message) == identifier:
-            reply = parse_reply(message, self._attempts[identifier].query)
+            reply = parse_reply(message, self._attempts[identifier].pending.current)
         self._handle_reply(identifier, FAILURE if reply is None or reply.is_truncated else reply)

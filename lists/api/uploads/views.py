@@ -100,11 +100,11 @@ class UploadView(IdempotentView, ListsView):
 
     def _read_json(self) -> None:
         document = read_object(self.request)
-        self.identify_request(orjson.dumps(document))
-        check = take_check(document)
         parts = document.get("parts", False)
         if parts is False and "emails" not in document:
             raise missing_field("emails")
+        self.identify_request(orjson.dumps(document))
+        check = take_check(document)
         shape = PartsRequest if parts is True else AddressesRequest
         chosen = shape.parse(document)
         chosen.pop("parts", None)
@@ -144,8 +144,8 @@ class RerunView(IdempotentView, ListView):
 
     def prepare(self) -> None:
         document = read_optional_object(self.request)
-        self.changes = ListChangesSerializer.parse(document)
         self.identify_request(orjson.dumps(document))
+        self.changes = ListChangesSerializer.parse(document)
 
     @describe_change(
         "rerun-list",

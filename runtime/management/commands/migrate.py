@@ -13,10 +13,11 @@ from django.core.management.sql import emit_post_migrate_signal
 from django.db import OperationalError, connections
 from django.db.backends.base.base import BaseDatabaseWrapper
 
-from runtime.database.empty_database import empty_database_message, is_empty
-from runtime.database.missing_migrations import (
+from runtime.database.applied_migrations import (
     OBSOLETE_DATABASE,
+    empty_database_message,
     has_missing_migrations,
+    is_empty,
     is_obsolete,
 )
 from runtime.database.postgresql.pooler import require_session

@@ -10,6 +10,7 @@ from accounts.audit import record
 from accounts.models import Account, AuditEntry, User
 from tests.accounts.staff.staff_pages import client_in_group
 from tests.conftest import make_user, signed_in
+from tests.support.request_address import request_from
 
 pytestmark = pytest.mark.django_db
 
@@ -23,27 +24,19 @@ def run(statement: str) -> None:
 
 @pytest.fixture
 def entry(account: Account, owner: User) -> AuditEntry:
-    return record(account, owner, "key.revoked", "Server", "192.0.2.1")
+    with request_from("192.0.2.1"):
+        return record(account, owner, "key.revoked", "Server")
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        "action = 'user.signed_in'",
-        "target = 'Another'",
-        "target = ''",
-        "actor_name = 'jane@else.example'",
-        "actor_name = 'erased'",
-        "ip = NULL",
-        "by_staff = true",
-        "at = '2026-01-01 00:00:00+00:00'",
-        "account_id = NULL",
+def test_entries_cannot_be_changed(entry: AuditEntry) -> None:
+    for change in (
+        *("action = 'user.signed_in'", "target = 'Another'", "target = ''"),
+        *("actor_name = 'jane@else.example'", "actor_name = 'erased'", "ip = NULL"),
+        *("by_staff = true", "at = '2026-01-01 00:00:00+00:00'", "account_id = NULL"),
         "id = id + 1000",
-    ],
-)
-def test_entries_cannot_be_changed(entry: AuditEntry, change: str) -> None:
-    with pytest.raises(DatabaseError, match=REFUSED):
-        run("UPDATE accounts_auditentry SET " + change)  # noqa: S608 - the constants above
+    ):
+        with pytest.raises(DatabaseError, match=REFUSED):
+            run("UPDATE accounts_auditentry SET " + change)  # noqa: S608 - the constants above
 
 
 def test_entries_cannot_be_assigned_to_another_user_or_deleted(entry: AuditEntry) -> None:
@@ -91,6 +84,7 @@ def test_personal_data_can_be_erased_and_entries_of_an_erased_account_deleted(
     assert not entries.exists()
 
 
+@pytest.mark.anywhere
 @pytest.mark.parametrize("group", ["superuser", "Support", "Finance"])
 def test_staff_cannot_change_entries(entry: AuditEntry, staff: User, group: str) -> None:
     client = signed_in(staff) if group == "superuser" else client_in_group(group)

@@ -17,9 +17,10 @@ from accounts.models import Account, AuditEntry, User
 from accounts.roles import Role
 from accounts.services import suspend_account
 from runtime.database import pagination
-from tests.conftest import make_member, signed_in
+from tests.conftest import make_member
+from tests.support.request_address import request_from
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 
 PAGE = "/accounts/audit/"
 EXPORT = f"{PAGE}export/"
@@ -77,7 +78,8 @@ def test_entry_shows_time_actor_action_target_and_address(
 def test_staff_are_shown_as_our_support_without_an_address(
     browser: Client, account: Account, owner: User, staff: User
 ) -> None:
-    suspend_account(account=account, actor=staff, ip="198.51.100.1")
+    with request_from("198.51.100.1"):
+        suspend_account(account=account, actor=staff)
     staff.delete()
     entry = account.audit_entries.get(action="account.suspended")
     assert (entry.actor_name, entry.ip) == ("staff@service.example", "198.51.100.1")
@@ -92,6 +94,7 @@ def test_staff_are_shown_as_our_support_without_an_address(
     assert record(account, owner, "account.renamed").who == owner.email
 
 
+@pytest.mark.both
 def test_who_filter_selects_by_actor(browser: Client, account: Account, staff: User) -> None:
     colleague = make_member(account, Role.DEVELOPER)
     former = make_member(account, Role.VIEWER, "former@team.example")
@@ -111,6 +114,7 @@ def test_who_filter_selects_by_actor(browser: Client, account: Account, staff: U
         assert (rows(browser, who=who), target in shown) == (1, True), who
 
 
+@pytest.mark.both
 def test_filters_select_by_group_or_action_and_by_whole_days(
     browser: Client, account: Account, owner: User
 ) -> None:
@@ -125,32 +129,31 @@ def test_filters_select_by_group_or_action_and_by_whole_days(
     assert counted == [3, 3, 2]
 
 
-@pytest.mark.anywhere
-@pytest.mark.parametrize(
-    "query",
-    [
-        {"who": "mem_of_another_account00"},
-        {"what": "nonsense"},
-        {"what": "service"},
-        {"what": "plan.changed_by_staff"},
-        {"since": "0001-01-01"},
-        {"until": "tomorrow"},
+def test_invalid_filter_shows_an_error(browser: Client) -> None:
+    for query in (
+        *({"who": name} for name in ("mem_of_another_account00", "a\0b")),
+        *({"what": name} for name in ("nonsense", "service", "plan.changed_by_staff")),
+        *({"since": "0001-01-01"}, {"until": "tomorrow"}),
         {"since": "2026-02-02", "until": "2026-02-01"},
-        {"who": "a\0b"},
-    ],
-)
-def test_invalid_filter_shows_an_error(browser: Client, query: dict[str, str]) -> None:
-    assert 'class="errorlist' in page(browser, **query)
-    response = browser.post(EXPORT, query)
-    assert response.headers["Location"].startswith(f"{PAGE}?")
+    ):
+        assert 'class="errorlist' in page(browser, **query), query
+        response = browser.post(EXPORT, query)
+        assert response.headers["Location"].startswith(f"{PAGE}?"), query
 
 
+@pytest.mark.both
 def test_pages_have_no_gaps_or_duplicates(browser: Client, account: Account, owner: User) -> None:
     moment = timezone.now() - timedelta(days=1)
-    for number in range(120):
-        # Many entries share a timestamp, like those of one transaction.
-        at = moment - timedelta(minutes=number // 70)
-        add_entry(account, owner, "key.changed", target=f"-{number}-", at=at)
+    # Many entries share a timestamp, like those of one transaction.
+    AuditEntry.objects.bulk_create(
+        AuditEntry(
+            account=account,
+            action="key.changed",
+            target=f"-{number}-",
+            at=moment - timedelta(minutes=number // 70),
+        )
+        for number in range(120)
+    )
     seen: list[str] = []
     path = f"{PAGE}?what=keys"
     while path:
@@ -162,6 +165,7 @@ def test_pages_have_no_gaps_or_duplicates(browser: Client, account: Account, own
     assert sorted(seen, key=int) == [f"{number}" for number in range(120)]
 
 
+@pytest.mark.both
 def test_page_shows_where_the_scan_limit_stopped(
     browser: Client, account: Account, owner: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -177,16 +181,8 @@ def test_page_shows_where_the_scan_limit_stopped(
     assert "No matching entries so far." in further
     cursor = further.partition("before=")[2].partition('"')[0]
     assert "<strong>Created an API key" in page(browser, what="keys", before=cursor)
-
-
-@pytest.mark.anywhere
-@pytest.mark.parametrize("role", Role)
-def test_only_owners_and_admins_see_the_audit_log(role: Role, account: Account) -> None:
-    client = signed_in(make_member(account, role))
-    is_allowed = role in {Role.OWNER, Role.ADMIN}
-    for start in ("/validation/", "/accounts/security/"):
-        assert (f'href="{PAGE}"' in client.get(start).content.decode()) == is_allowed
-    assert client.get(PAGE).status_code == (200 if is_allowed else 403)
+    # Some were found.
+    assert "Searched back to" in page(browser, what="user.renamed")
 
 
 def test_export_contains_the_filtered_entries_and_is_recorded(
@@ -205,15 +201,15 @@ def test_export_contains_the_filtered_entries_and_is_recorded(
     assert account.audit_entries.filter(target="Everything").count() == 1
 
 
-@pytest.mark.anywhere
-@pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t", "\r", "＝", "＋", " =", "\u200b="])
-def test_formulas_in_the_export_are_escaped(
-    browser: Client, account: Account, owner: User, start: str
-) -> None:
-    add_entry(account, owner, "key.created", target=f"{start}1+A1")
-    assert exported(browser, what="keys")[1][3] == f"'{start}1+A1"
+def test_formulas_in_the_export_are_escaped(browser: Client, account: Account, owner: User) -> None:
+    starts = ["=", "+", "-", "@", "\t", "\r", "＝", "＋", " =", "\u200b="]
+    for start in starts:
+        add_entry(account, owner, "key.created", target=f"{start}1+A1")
+    cells = {row[3] for row in exported(browser, what="keys")[1:]}
+    assert cells == {f"'{start}1+A1" for start in starts}
 
 
+@pytest.mark.both
 def test_export_reads_entries_in_batches(
     browser: Client,
     account: Account,

@@ -65,6 +65,7 @@ def test_sign_up_after_the_change_request_does_not_block_it(owner: User) -> None
     assert list(confirmed_emails()) == [NEW]
 
 
+@pytest.mark.anywhere
 @pytest.mark.django_db
 def test_confirmed_address_of_another_user_cannot_be_claimed(owner: User, stranger: User) -> None:
     browser = signed_in_by_form(owner)

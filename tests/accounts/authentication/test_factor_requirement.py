@@ -7,6 +7,7 @@ from django.utils import timezone
 
 from accounts.authentication.second_factor.requirement import OWN_FACTOR_FIRST
 from accounts.models import Account, AuditEntry, Membership, User
+from accounts.presenters.team import factor_setting
 from accounts.roles import Role
 from runtime.models import Mail
 from tests.accounts.test_team import invite
@@ -146,3 +147,34 @@ class TestLastFactor:
         Account.objects.filter(pk=theirs.pk).update(closed_at=theirs.created_at)
         signed_in(owner).post(DEACTIVATE)
         assert not Authenticator.objects.filter(type=Authenticator.Type.TOTP).exists()
+
+
+def test_owner_can_require_a_second_factor_once_they_have_one() -> None:
+    without = factor_setting(
+        is_required=False, members=1, without_factor=1, viewer_has_factor=False
+    )
+    assert (without.action, without.value) == ("Require a second factor", "yes")
+    assert without.refusal == "To require it of others, set up your own first."
+    having = factor_setting(is_required=False, members=1, without_factor=0, viewer_has_factor=True)
+    assert (having.badge.text, having.refusal) == ("Off", "")
+    required = factor_setting(is_required=True, members=1, without_factor=0, viewer_has_factor=True)
+    assert (required.badge.text, required.action) == ("On", "Make it optional")
+    assert required.value == "no"
+
+
+@pytest.mark.parametrize(
+    ("members", "without_factor", "text"),
+    [
+        (1, 1, "You don't have one yet."),
+        (1, 0, "You have one."),
+        (5, 0, "All 5 members have one."),
+        (5, 1, "1 of 5 members doesn't have one yet."),
+        (5, 2, "2 of 5 members don't have one yet."),
+    ],
+)
+def test_owner_reads_how_many_members_have_no_second_factor(
+    members: int, without_factor: int, text: str
+) -> None:
+    counts = {"members": members, "without_factor": without_factor}
+    shown = factor_setting(is_required=True, viewer_has_factor=without_factor < members, **counts)
+    assert shown.members == text

@@ -1,17 +1,18 @@
 """Browsers that have signed in before have their own limits, which strangers cannot exhaust."""
 
-from collections.abc import Callable
 from datetime import timedelta
+from typing import Any
 from urllib.parse import quote
 
 import pytest
 import time_machine
 from django.conf import settings
 from django.http import HttpRequest
-from django.test import Client
+from django.test import Client, RequestFactory
 from django.utils import timezone
 
 from accounts.authentication.known_browsers import MAX_USERS, browser_id
+from accounts.authentication.rate_limits import count_sign_in
 from accounts.models import User
 from runtime.models import Mail
 from tests.conftest import PASSWORD, make_user, signed_in_by_form
@@ -46,23 +47,18 @@ def lock_out_strangers(user: User) -> None:
     assert "Too many" in wrong_sign_in(Client(), user.email, "203.0.113.99")
 
 
-@pytest.mark.parametrize(
-    ("change", "days", "is_known"),
-    [
-        (str, 0, True),
-        (str, 181, False),
-        (lambda value: value[:-1], 0, False),
-        (lambda value: "x", 0, False),
-        (str.lower, 0, False),
-    ],
-)
+@pytest.mark.parametrize(("days", "is_known"), [(0, True), (181, False)])
 def test_strangers_cannot_lock_the_owner_out_of_a_browser_with_a_valid_cookie(
-    owner: User, change: Callable[[str], str], days: int, is_known: bool
+    owner: User, days: int, is_known: bool
 ) -> None:
     browser = known_browser(owner)
-    browser.cookies[COOKIE] = change(browser.cookies[COOKIE].value)
+    cookie = browser.cookies[COOKIE].value
     with time_machine.travel(timezone.now() + timedelta(days=days)):
         lock_out_strangers(owner)
+        for invalid in (cookie[:-1], "x", cookie.lower()):
+            browser.cookies[COOKIE] = invalid
+            assert not can_sign_in(browser, owner)
+        browser.cookies[COOKIE] = cookie
         assert can_sign_in(browser, owner) is is_known
 
 
@@ -129,14 +125,12 @@ def test_password_reset_makes_the_browser_known(owner: User) -> None:
     assert response.status_code == 302
 
 
-def test_forty_users_behind_one_ip_address_can_sign_in(db: None) -> None:
-    users = [make_user(f"colleague-{number}@office.example") for number in range(40)]
-    assert all(can_sign_in(Client(), user) for user in users)
-
-
 def test_ip_address_is_limited_to_a_hundred_wrong_passwords_per_minute(owner: User) -> None:
-    for number in range(99):
-        wrong_sign_in(Client(), f"jane.{number}@office.example")
+    attempt: Any = RequestFactory().post(LOGIN)
+    attempt.ip = "127.0.0.1"
+    for number in range(98):
+        count_sign_in(attempt, f"jane.{number}@office.example")
+    wrong_sign_in(Client(), "jane.99@office.example")
     # They don't lock out others at the same address.
     assert can_sign_in(Client(), owner)
     wrong_sign_in(Client(), "jane.100@office.example")

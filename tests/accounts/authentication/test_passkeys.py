@@ -34,17 +34,17 @@ def stored_counter(user: User) -> int:
     return int(passkey.data["sign_count"])
 
 
-@pytest.mark.parametrize("origin", [SUBDOMAIN, "https://testserver", "http://testserver:81"])
 def test_passkey_used_on_another_origin_is_refused_and_ends_its_challenge(
-    origin: str, device: PasskeyDevice
+    device: PasskeyDevice,
 ) -> None:
     browser = Client()
-    options = begin_passkey_sign_in(browser)
     device.counter = 2
-    for used in (origin, "http://testserver"):
-        device.origin = used
-        browser.post(SIGN_IN, {"credential": device.sign_in(options)})
-        assert not is_signed_in(browser)
+    for origin in (SUBDOMAIN, "https://testserver", "http://testserver:81"):
+        options = begin_passkey_sign_in(browser)
+        for used in (origin, "http://testserver"):
+            device.origin = used
+            browser.post(SIGN_IN, {"credential": device.sign_in(options)})
+            assert not is_signed_in(browser), origin
 
 
 def test_passkey_made_on_another_origin_is_refused(owner: User) -> None:
@@ -79,21 +79,20 @@ def test_passkey_signs_in_while_its_counter_increases_or_if_it_has_none(
         assert stored_counter(owner) == counter
 
 
-@pytest.mark.parametrize("counter", [0, 1, 5])
-def test_copied_passkey_is_refused_and_reported(
-    counter: int, owner: User, device: PasskeyDevice
-) -> None:
+def test_copied_passkey_is_refused_and_reported(owner: User, device: PasskeyDevice) -> None:
     """The copy's counter is not greater than the one that the original has reached."""
     device.counter = 5
     sign_in_by_passkey(Client(), device)
-    device.counter = counter
-    copy = Client()
-    sign_in_by_passkey(copy, device)
-    assert not is_signed_in(copy)
-    assert b"may have been copied" in copy.get("/accounts/login/").content
-    assert stored_counter(owner) == 5
-    entry = AuditEntry.objects.get(action="user.second_factor_failed")
-    assert entry.target == f"{owner.email}: Passkey “Laptop”, which may have been copied"
+    for counter in (0, 1, 5):
+        device.counter = counter
+        copy = Client()
+        sign_in_by_passkey(copy, device)
+        assert not is_signed_in(copy)
+        assert b"may have been copied" in copy.get("/accounts/login/").content
+        assert stored_counter(owner) == 5
+    entries = AuditEntry.objects.filter(action="user.second_factor_failed")
+    reported = f"{owner.email}: Passkey “Laptop”, which may have been copied"
+    assert [entry.target for entry in entries] == [reported] * 3
 
 
 def test_copied_passkey_does_not_pass_the_second_step(owner: User, device: PasskeyDevice) -> None:

@@ -51,7 +51,7 @@ TWO_PAGES = ["apikeys:rotate-key", "mfa_edit_webauthn"]
 FORMS_OF_OTHER_PAGES = {"accounts:export-account", "accounts:require-second-factor"}
 # A recovery code must not reveal or replace the others.
 REFUSE_RECOVERY_CODES = {
-    *("mfa_view_recovery_codes", "mfa_download_recovery_codes", "mfa_generate_recovery_codes"),
+    *("mfa_view_recovery_codes", "mfa_download_recovery_codes", "mfa_generate_recovery_codes")
 }
 # Pages that require the factor if the form contains the role of owner.
 REQUIRE_FACTOR_FOR_OWNERS = {"accounts:invite-member", "accounts:change-role"}
@@ -121,40 +121,38 @@ def requires_factor(view: Callable[..., Any] | None) -> bool:
     return view is not None
 
 
-@pytest.mark.parametrize("name", sorted(REQUIRE_FACTOR))
 def test_sensitive_page_requires_the_factor_in_a_password_session(
-    name: str, browser: Client, owner: User, account: Account
+    browser: Client, owner: User, account: Account
 ) -> None:
-    path = page_url(name, owner, account)
-    if name not in FORMS_OF_OTHER_PAGES:
-        assert redirects_to_proof(browser.get(path))
-    assert redirects_to_proof(browser.post(path))
+    for name in sorted(REQUIRE_FACTOR):
+        path = page_url(name, owner, account)
+        if name not in FORMS_OF_OTHER_PAGES:
+            assert redirects_to_proof(browser.get(path)), name
+        assert redirects_to_proof(browser.post(path)), name
 
 
-@pytest.mark.parametrize("name", TWO_PAGES)
-def test_password_is_no_proof_for_a_user_with_a_factor(
-    name: str, owner: User, account: Account
-) -> None:
+def test_password_is_no_proof_for_a_user_with_a_factor(owner: User, account: Account) -> None:
     """Not even a password that was confirmed just before the factor was added."""
     browser = signed_in_by_form(owner)
     browser.post("/accounts/reauthenticate/", {"password": PASSWORD})
     add_authenticator_app(owner)
     response = browser.post("/accounts/reauthenticate/", {"password": PASSWORD})
     assert response.headers["Location"] == REAUTHENTICATE
-    assert redirects_to_proof(browser.post(page_url(name, owner, account)))
+    for name in TWO_PAGES:
+        assert redirects_to_proof(browser.post(page_url(name, owner, account))), name
 
 
-@pytest.mark.parametrize("name", TWO_PAGES)
 def test_sensitive_page_opens_for_15_minutes_after_the_factor(
-    name: str, browser: Client, owner: User, account: Account
+    browser: Client, owner: User, account: Account
 ) -> None:
     browser.post(REAUTHENTICATE, {"code": current_code()})
-    path = page_url(name, owner, account)
-    assert not redirects_to_proof(browser.get(path))
-    with time_machine.travel(timezone.now() + timedelta(minutes=14), tick=False):
-        assert not redirects_to_proof(browser.get(path))
-    with time_machine.travel(timezone.now() + timedelta(minutes=16), tick=False):
-        assert redirects_to_proof(browser.post(path))
+    now = timezone.now()
+    for path in [page_url(name, owner, account) for name in TWO_PAGES]:
+        assert not redirects_to_proof(browser.get(path)), path
+        with time_machine.travel(now + timedelta(minutes=14), tick=False):
+            assert not redirects_to_proof(browser.get(path)), path
+        with time_machine.travel(now + timedelta(minutes=16), tick=False):
+            assert redirects_to_proof(browser.post(path)), path
 
 
 def test_sign_in_with_the_factor_is_proof(owner: User) -> None:

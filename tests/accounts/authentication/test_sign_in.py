@@ -42,12 +42,8 @@ def test_session_id_changes_at_sign_in_and_is_deleted_at_sign_out(owner: User) -
     [
         *("//evil.example", "https://evil.example", "/\\evil.example", "https:evil.example"),
         *("\t//evil.example", "/\t/evil.example", "\\\\evil.example", "///evil.example"),
-        *(
-            "https:/evil.example",
-            "javascript:alert(1)",
-            "data:text/html,x",
-            "http:\\\\evil.example",
-        ),
+        *("https:/evil.example", "javascript:alert(1)", "http:\\\\evil.example"),
+        "data:text/html,x",
         *("//evil.example%2f@127.0.0.1", "https://127.0.0.1@evil.example/", "/\x00/evil.example"),
         *("/%09/evil.example", "%2f%2fevil.example", "\u3000//evil.example", "//evil\u3002example"),
     ],
@@ -110,7 +106,7 @@ def test_changing_the_password_and_signing_out_elsewhere_end_every_other_session
 
 
 def test_pages_of_a_signed_in_user_are_not_stored_by_browsers(owner: User) -> None:
-    assert "no-store" in signed_in_by_form(owner).get("/accounts/team/").headers["Cache-Control"]
+    assert "no-store" in signed_in(owner).get("/accounts/team/").headers["Cache-Control"]
 
 
 def test_sensitive_page_requires_reauthentication_in_an_old_session(owner: User) -> None:
@@ -135,7 +131,7 @@ def test_session_id_changes_only_at_a_successful_reauthentication(owner: User) -
 
 
 def test_sign_out_clears_the_browser_cache(owner: User) -> None:
-    browser = signed_in_by_form(owner)
+    browser = signed_in(owner)
     assert "Clear-Site-Data" not in browser.get("/validation/").headers
     assert browser.post("/accounts/logout/").headers["Clear-Site-Data"] == '"cache"'
 
@@ -147,7 +143,7 @@ def test_session_is_unguessable(owner: User) -> None:
 
 
 def test_session_of_a_deactivated_user_is_refused(owner: User) -> None:
-    browser = signed_in_by_form(owner)
+    browser = signed_in(owner)
     User.objects.update(is_active=False)
     assert browser.get("/validation/").status_code == 302
 

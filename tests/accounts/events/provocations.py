@@ -160,7 +160,7 @@ def cancel_list(shop: Shop) -> None:
 
 def answer(shop: Shop) -> None:
     feedback = make_feedback(shop.account, CHECKED, user=shop.owner)
-    answer_feedback(feedback=feedback, answer=ANSWER, actor=shop.staff, ip=None)
+    answer_feedback(feedback=feedback, answer=ANSWER, actor=shop.staff)
 
 
 def join(shop: Shop) -> None:

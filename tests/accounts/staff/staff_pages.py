@@ -1,6 +1,8 @@
 """Sign in as a staff group, and read the text of staff pages without markup."""
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import datetime
 from html import unescape
 
@@ -17,9 +19,14 @@ def client_in_group(name: str) -> Client:
     return signed_in(user)
 
 
-def remove_group_permission(name: str, permission: str) -> None:
+@contextmanager
+def without_permission(name: str, permission: str) -> Iterator[None]:
+    """Take a permission from the group for a moment."""
     group = Group.objects.get(name=name)
-    group.permissions.remove(*group.permissions.filter(codename=permission))
+    taken = list(group.permissions.filter(codename=permission))
+    group.permissions.remove(*taken)
+    yield
+    group.permissions.add(*taken)
 
 
 def visible_text(html: str) -> str:

@@ -12,13 +12,7 @@ from pytest_django import Settings
 from standardwebhooks import Webhook, WebhookVerificationError
 
 from accounts.models import WebhookEndpoint
-from accounts.webhooks.keys import (
-    public_key,
-    reencrypt_keys,
-    retire_keys,
-    set_new_keys,
-    sign,
-)
+from accounts.webhooks.keys import public_key, reencrypt_keys, retire_keys, set_new_keys, sign
 from runtime.encryption import decrypt, encrypt, is_encrypted
 
 pytestmark = pytest.mark.anywhere

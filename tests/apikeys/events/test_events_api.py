@@ -12,7 +12,7 @@ from accounts.webhooks.fan_out import number_events
 from tests.accounts.webhooks.factory import COMPLETED, READY, record
 from tests.support.api_client import ApiClient, error_code, read_all
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 
 BODY = 'AS "body" FROM'
 
@@ -38,7 +38,6 @@ def assert_refused(response: Any, param: str, *words: str) -> None:
     assert all(word in error["message"] for word in words), error
 
 
-@pytest.mark.anywhere
 def test_pages_contain_each_event_once_in_both_directions(
     caller: ApiClient, events: list[Event]
 ) -> None:
@@ -54,7 +53,6 @@ def test_pages_contain_each_event_once_in_both_directions(
     assert len(caller.get("/v1/events").json()["data"]) == 5
 
 
-@pytest.mark.anywhere
 def test_events_are_the_stored_bodies(
     caller: ApiClient, account: Account, events: list[Event]
 ) -> None:
@@ -70,7 +68,6 @@ def test_events_are_the_stored_bodies(
     assert "X-Credits-Cost" not in one.headers
 
 
-@pytest.mark.anywhere
 def test_event_without_a_number_is_newer_than_all_listed_ones(
     caller: ApiClient, account: Account, events: list[Event]
 ) -> None:
@@ -83,7 +80,6 @@ def test_event_without_a_number_is_newer_than_all_listed_ones(
     assert read(caller, after=ids[4]) == [new]
 
 
-@pytest.mark.anywhere
 def test_other_accounts_events_are_unknown(
     caller: ApiClient, events: list[Event], stranger: User
 ) -> None:
@@ -101,7 +97,6 @@ def test_other_accounts_events_are_unknown(
     assert error_code(caller.call("POST", f"/v1/events/{own}")) == "method_not_allowed"
 
 
-@pytest.mark.anywhere
 def test_wrong_parameters_are_refused(caller: ApiClient, events: list[Event]) -> None:
     own = events[0].public_id
     both = caller.get(f"/v1/events?after={own}&starting_after={own}")
@@ -115,6 +110,7 @@ def test_wrong_parameters_are_refused(caller: ApiClient, events: list[Event]) ->
     assert error_code(caller.get(f"/v1/events/{own}?limit=1")) == "unknown_field"
 
 
+@pytest.mark.both
 @pytest.mark.skipif("connection.vendor != 'postgresql'", reason="PostgreSQL only")
 def test_page_is_one_scan_of_the_accounts_index(caller: ApiClient, account: Account) -> None:
     others = Account.objects.bulk_create(Account(name=f"Shop {n}") for n in range(199))

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from tests.support.api_client import ApiClient, error_code
+from tests.support.api_client import ApiClient, error_code, refusal
 
 pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 
@@ -19,16 +19,15 @@ def send(caller: ApiClient, path: str, query: str) -> Any:
 
 
 @pytest.mark.parametrize("path", ["/v1/validate", "/v1/me", "/v1/credits", "/v1/usage"])
-@pytest.mark.parametrize("query", ["form=2026-11-01", "form", "form=", "form=1&form=2"])
-def test_unknown_query_parameter_is_refused(caller: ApiClient, path: str, query: str) -> None:
-    response = send(caller, path, query)
-    assert (response.status_code, error_code(response)) == (400, "unknown_field")
-    assert response.json()["error"]["param"] == "form"
+def test_unknown_query_parameter_is_refused(caller: ApiClient, path: str) -> None:
+    for query in ("form=2026-11-01", "form", "form=", "form=1&form=2"):
+        response = send(caller, path, query)
+        assert refusal(response) == (400, "unknown_field", "form"), query
 
 
-@pytest.mark.parametrize("query", ["", "&", "&&"])
-def test_empty_query_string_is_accepted(caller: ApiClient, query: str) -> None:
-    assert send(caller, "/v1/validate", query).status_code == 200
+def test_empty_query_string_is_accepted(caller: ApiClient) -> None:
+    for query in ("", "&", "&&"):
+        assert send(caller, "/v1/validate", query).status_code == 200, query
 
 
 def test_error_lists_the_known_parameters(caller: ApiClient) -> None:

@@ -239,12 +239,19 @@ def test_one_delivery_or_all_failed_ones_are_replayed(caller: ApiClient) -> None
 
 def test_too_many_tests_and_replays_are_refused(caller: ApiClient) -> None:
     path = f"/{create(caller)['id']}"
-    delivery = make_delivery(path[1:])
+    delivery, often_enough = (make_delivery(path[1:], **FAILED) for _ in range(2))
     attempts = [DeliveryAttempt(delivery=delivery, at=timezone.now(), duration_ms=1)]
+    DeliveryAttempt.objects.bulk_create(
+        DeliveryAttempt(delivery=often_enough, at=timezone.now(), duration_ms=1)
+        for _ in range(MAX_ATTEMPTS - 1)
+    )
     DeliveryAttempt.objects.bulk_create(attempts * MAX_ATTEMPTS)
     refused = call(caller, "POST", f"{path}/deliveries/{delivery.public_id}/replay")
     assert refusal(refused)[:2] == (409, "invalid_state")
     assert refused.json()["error"]["details"] == {"attempts": 50}
+    since = {"failed_since": f"{timezone.now() - timedelta(1):%Y-%m-%dT%H:%M:%SZ}"}
+    assert call(caller, "POST", f"{path}/replay", since).json() == {"replayed": 1}
+    assert [*Delivery.objects.due()] == [often_enough]
     with time_machine.travel(timezone.now(), tick=False):
         for _ in range(MAX_TESTS):
             assert call(caller, "POST", f"{path}/test").status_code == 202
@@ -275,7 +282,8 @@ def test_other_accounts_webhooks_do_not_exist(caller: ApiClient, stranger: User)
             response = call(caller, method, webhook + action, bodies.get(action[1:], {}))
             assert (response.status_code, error_code(response)) == (404, "not_found")
     # With the own webhook's id, too.
-    assert call(caller, "POST", f"{own}/deliveries/{delivery}/replay").status_code == 404
+    for method in ("POST", "GET"):
+        assert call(caller, method, f"{own}/deliveries/{delivery}/replay").status_code == 404
     cursor = call(caller, "GET", f"{own}/deliveries?starting_after={delivery}")
     assert refusal(cursor)[:3] == (400, "invalid_field", "starting_after")
     assert [one["id"] for one in call(caller, "GET").json()["data"]] == [own[1:]]

@@ -52,8 +52,13 @@ class CommandLine:
     def run(
         self, *arguments: str, text: str = "", **env: str
     ) -> "subprocess.CompletedProcess[str]":
+        return self.run_within(*self.command, *arguments, text=text, **env)
+
+    def run_within(
+        self, *command: str, text: str = "", **env: str
+    ) -> "subprocess.CompletedProcess[str]":
         return subprocess.run(
-            [*self.command, *arguments],
+            command,
             env={**self.env, **env},
             input=text,
             check=False,
@@ -66,6 +71,8 @@ class CommandLine:
         return subprocess.Popen(
             [*self.command, *arguments],
             env=self.env,
+            # A shell's background jobs ignore it.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
@@ -89,15 +96,7 @@ def test_addresses_are_arguments_or_lines_and_results_come_in_order(line: Comman
 
 def test_reader_that_has_enough_ends_the_command_quietly(line: CommandLine) -> None:
     script = f"{sys.executable} -m emailvalidation.cli validate | head -1"
-    run = subprocess.run(
-        ["bash", "-c", script],
-        env=line.env,
-        input="deliverable@sandbox.test\n" * 2_000,
-        check=False,
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
+    run = line.run_within("bash", "-c", script, text="deliverable@sandbox.test\n" * 2_000)
     assert (len(run.stdout.splitlines()), run.stderr) == (1, "")
 
 
@@ -186,7 +185,7 @@ def test_doctor_names_each_problem_with_its_cure(line: CommandLine) -> None:
     findings = json.loads(healthy.stdout)
     assert healthy.returncode == 0
     assert {one["check"] for one in findings} == {
-        *("Key", "Base URL", "Connection", "Clock", "Account", "Scopes", "Rate limit", "Credits"),
+        *("Key", "Base URL", "Connection", "Clock", "Account", "Scopes", "Rate limit", "Credits")
     }
     wrong = line.run("doctor", SVC_API_KEY="svc_live_" + "a" * 38)
     assert (wrong.returncode, "Create a key" in wrong.stdout) == (1, True)
@@ -228,14 +227,7 @@ def test_events_are_printed_and_forwarded_with_a_signature(
 def test_colors_are_only_for_terminals(line: CommandLine) -> None:
     script = f"{sys.executable} -m emailvalidation.cli validate deliverable@sandbox.test"
     for env, colored in (({}, True), ({"NO_COLOR": "1"}, False)):
-        run = subprocess.run(
-            ["script", "-qec", script, "/dev/null"],
-            env={**line.env, **env, "TERM": "xterm"},
-            check=False,
-            capture_output=True,
-            text=True,
-            timeout=60,
-        )
+        run = line.run_within("script", "-qec", script, "/dev/null", TERM="xterm", **env)
         assert ("\033[32m" in run.stdout) is colored
     assert "\033" not in line.run("validate", "deliverable@sandbox.test").stdout
 

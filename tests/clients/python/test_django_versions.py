@@ -35,17 +35,8 @@ def test_validator_works(tmp_path: Path, requirement: str, major: int) -> None:
     python = tmp_path / "venv" / "bin" / "python"
     uv = ROOT / ".venv" / "bin" / "uv"
     subprocess.run([uv, "venv", "-q", "-p", sys.executable, tmp_path / "venv"], check=True)
-    install: list[str | Path] = [
-        uv,
-        "pip",
-        "install",
-        "-q",
-        "-p",
-        python,
-        requirement,
-        f"emailvalidation @ {WHEEL}",
-    ]
-    subprocess.run(install, check=True)
+    packages = (requirement, f"emailvalidation @ {WHEEL}")
+    subprocess.run([uv, "pip", "install", "-q", "-p", python, *packages], check=True)
     with product(tmp_path, WEB_WORKERS="1") as site:
         process = subprocess.run(
             [python, "-c", PROGRAM],

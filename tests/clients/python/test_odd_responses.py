@@ -2,6 +2,7 @@
 
 import asyncio
 import pickle
+import re
 import socket
 import threading
 import time
@@ -13,6 +14,7 @@ import pytest
 from emailvalidation import (
     Client,
     ConfigurationError,
+    ConnectionFailed,
     DeadlineExceeded,
     EmailValidationError,
     ListFailed,
@@ -139,9 +141,7 @@ def test_long_poll_ends_before_its_try(upstream: ScriptedUpstream, client: Clien
 @pytest.mark.parametrize(
     "url",
     [
-        "http://127.evil.example",
-        "HTTP://api.example",
-        "https://api.example:80x",
+        *("http://127.evil.example", "HTTP://api.example", "https://api.example:80x"),
         "https://jane:pass@api.example",
     ],
 )
@@ -180,17 +180,41 @@ def test_host_with_many_silent_addresses_keeps_the_deadline(
         assert time.monotonic() - start < 5
 
 
+def test_lookup_of_the_host_keeps_the_deadline(monkeypatch: pytest.MonkeyPatch) -> None:
+    is_over, lookups = threading.Event(), []
+
+    def look_up(*address: object, **_options: object) -> list[object]:
+        is_over.wait(20)
+        lookups.append(address)
+        return []
+
+    monkeypatch.setattr(socket, "getaddrinfo", look_up)
+    check = Client(KEY, "http://localhost").sign_up_check("jane@shop.example", timeout=0.5)
+    assert isinstance(check.failure, DeadlineExceeded)
+    assert lookups == []
+    is_over.set()
+
+
+@pytest.mark.parametrize("error", [socket.gaierror(-2, "Unknown host"), UnicodeError("too long")])
+def test_host_that_is_not_found_is_a_failed_connection(
+    monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    def look_up(*_address: object, **_options: object) -> None:
+        raise error
+
+    monkeypatch.setattr(socket, "getaddrinfo", look_up)
+    # An operation that isn't repeated.
+    with pytest.raises(ConnectionFailed, match=re.escape(str(error))):
+        Client(KEY, "http://localhost").request("POST", "/v1/webhooks", json={})
+
+
 def test_failed_list_passes_between_processes() -> None:
     failed = ListFailed(AddressList.from_json({"id": "lst_1", "state": "failed"}))
     assert pickle.loads(pickle.dumps(failed)).list.id == "lst_1"  # noqa: S301
 
 
 def test_timestamp_of_thousands_of_digits_is_no_signature() -> None:
-    headers = {
-        "webhook-id": "evt_1",
-        "webhook-timestamp": "1" * 5_000,
-        "webhook-signature": "v1,x",
-    }
+    headers = {"webhook-id": "evt_1", "webhook-timestamp": "1" * 5_000, "webhook-signature": "v1,x"}
     with pytest.raises(webhooks.InvalidSignature):
         webhooks.verify(b"{}", headers, "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")
 

@@ -79,10 +79,7 @@ def wait_for_lock(database: str) -> None:
 def test_burst_of_lists_costs_other_accounts_no_call(site: Product, database: str) -> None:
     sender = HttpCaller(site, make_key(site, SENDER, 100_000, 100_000))
     other = HttpCaller(site, make_key(site, OTHER, 100_000, 100_000))
-    with (
-        locked_account(database, SENDER),
-        ThreadPoolExecutor(SENDERS + OTHER_CALLERS) as threads,
-    ):
+    with locked_account(database, SENDER), ThreadPoolExecutor(SENDERS + OTHER_CALLERS) as threads:
         burst = [threads.submit(create_lists, sender) for _ in range(SENDERS)]
         wait_for_lock(database)
         calls = [

@@ -123,9 +123,7 @@ def test_port_in_use_is_reported_with_a_solution(served: Product, tmp_path: Path
     assert "make serve" in ended.stderr
 
 
-def test_slow_clients_do_not_block_other_requests(
-    served: Product,
-) -> None:
+def test_slow_clients_do_not_block_other_requests(served: Product) -> None:
     caller = HttpCaller(served, make_key(served, "slow@shop.example"))
     address = Address("127.0.0.1", served.port)
     with slow_clients(address, 200, SILENCE), slow_clients(address, 200, HALF_A_HEAD):
@@ -187,8 +185,7 @@ def test_background_worker_sends_emails(served: Product) -> None:
 
 
 @pytest.mark.parametrize(
-    "number",
-    [signal.SIGTERM, signal.SIGINT, pytest.param(signal.SIGKILL, marks=pytest.mark.fault)],
+    "number", [signal.SIGTERM, signal.SIGINT, pytest.param(signal.SIGKILL, marks=pytest.mark.fault)]
 )
 def test_no_process_outlives_the_supervisor(tmp_path: Path, number: signal.Signals) -> None:
     running = Product(tmp_path)

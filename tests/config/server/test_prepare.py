@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from config.server.prepare import static_fingerprint
-from runtime.database.missing_migrations import OBSOLETE_DATABASE
+from runtime.database.applied_migrations import OBSOLETE_DATABASE
 from tests.servers.product import ROOT, prepare_folder
 from tests.servers.programs import run_program
 from tests.servers.release import Release
@@ -47,7 +47,9 @@ def query(folder: Path, statement: str) -> list[tuple[int]]:
         return database.execute(statement).fetchall()
 
 
-@pytest.mark.parametrize("metrics", [{}, {"METRICS_PORT": "9100"}])
+@pytest.mark.parametrize(
+    "metrics", [{"METRICS_PORT": "9100"}, pytest.param({}, marks=pytest.mark.proof)]
+)
 def test_second_start_reads_no_migration(
     folder: Path, tmp_path: Path, metrics: dict[str, str]
 ) -> None:

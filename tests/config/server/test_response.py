@@ -59,9 +59,7 @@ def test_response_has_the_same_bytes(
     assert ours == theirs
 
 
-def test_connection_stays_open_after_every_kind_of_response(
-    servers: list[tuple[str, int]],
-) -> None:
+def test_connection_stays_open_after_every_kind_of_response(servers: list[tuple[str, int]]) -> None:
     sent = b"".join(request("GET", path) for path in PATHS) + request("GET", "/whole", "1.1", CLOSE)
     ours, theirs = (exchange(address, sent) for address in servers)
     assert b"".join(ours).count(b"HTTP/1.1 ") == len(PATHS) + 1

@@ -10,8 +10,9 @@ from pytest_django import Settings
 from accounts.models import Account, User
 from accounts.services import close_account
 from credits.automatic_top_ups.rules import spent_cents
-from credits.automatic_top_ups.services import SettingsRefused, switch_off
+from credits.automatic_top_ups.services import switch_off
 from credits.models import AutomaticTopUp, Order, Pack, SavedCard
+from runtime.http.refusals import Refused
 from tests.credits.automatic_top_ups.helpers import (
     CREDITS,
     PRICE,
@@ -30,7 +31,7 @@ from tests.credits.customers import balance
 from tests.credits.payments.stripe_helpers import buy, send_event
 from tests.servers.stripe import FakeStripe
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 
 Off, Pause = AutomaticTopUp.Off, AutomaticTopUp.Pause
 
@@ -48,6 +49,7 @@ def empty_and_run(account: Account) -> None:
     run_worker_later()
 
 
+@pytest.mark.both
 def test_orders_stop_at_the_monthly_cap(stripe: FakeStripe, shop: Account) -> None:
     for _ in range(4):
         empty_and_run(shop)
@@ -69,11 +71,14 @@ def test_cap_includes_tax(stripe: FakeStripe, account: Account, settings: Settin
     assert last_order(account).total_cents == 600
 
 
+@pytest.mark.both
 def test_refunded_order_counts_for_the_cap_and_orders_by_hand_do_not(
     stripe: FakeStripe, shop: Account, pack: Pack
 ) -> None:
-    buy(stripe, shop, pack)
+    order = buy(stripe, shop, pack)
     assert spent_cents(shop) == 0
+    send_event(stripe.refund(stripe.find_session(order.public_id), PRICE))
+    assert get_top_up(shop).is_on
     empty_and_run(shop)
     refunded = last_order(shop)
     Order.objects.filter(pk=refunded.pk).update(state="refunded", refunded_at=refunded.paid_at)
@@ -95,6 +100,7 @@ def test_next_month_has_a_cap_of_its_own(stripe: FakeStripe, account: Account) -
         assert get_top_up(account).paused_for == ""
 
 
+@pytest.mark.both
 def test_order_placed_in_november_and_paid_in_december_counts_for_both(
     stripe: FakeStripe, account: Account
 ) -> None:
@@ -166,7 +172,7 @@ def test_new_settings_end_a_pause(stripe: FakeStripe, shop: Account) -> None:
 
 
 def test_switching_on_needs_a_card(stripe: FakeStripe, account: Account) -> None:
-    with pytest.raises(SettingsRefused, match="Save a card first"):
+    with pytest.raises(Refused, match="Save a card first"):
         switch_on_top_up(account)
 
 
@@ -183,14 +189,6 @@ def test_refund_of_an_automatic_order_switches_off(
     assert balance(shop) == left
 
 
-def test_refund_of_another_order_leaves_it_on(
-    stripe: FakeStripe, shop: Account, pack: Pack
-) -> None:
-    order = buy(stripe, shop, pack)
-    send_event(stripe.refund(stripe.find_session(order.public_id), PRICE))
-    assert get_top_up(shop).is_on
-
-
 def test_dispute_of_an_automatic_order_switches_off(stripe: FakeStripe, shop: Account) -> None:
     run_worker()
     dispute = {"payment_intent": last_order(shop).provider_payment, "amount": PRICE, "metadata": {}}
@@ -204,11 +202,8 @@ def test_switching_off_is_recorded_once(stripe: FakeStripe, shop: Account, owner
     assert switch_off(account=shop, reason=Off.MEMBER, actor=owner)
     assert not switch_off(account=shop, reason=Off.MEMBER, actor=owner)
     entry = shop.audit_entries.latest("pk")
-    assert (entry.action, entry.actor, entry.target) == (
-        "top_up.switched_off",
-        owner,
-        "Switched off by a member",
-    )
+    assert (entry.action, entry.actor) == ("top_up.switched_off", owner)
+    assert entry.target == "Switched off by a member"
 
 
 def test_closing_the_account_switches_off(stripe: FakeStripe, shop: Account, owner: User) -> None:

@@ -24,9 +24,10 @@ from tests.credits.automatic_top_ups.helpers import (
 from tests.credits.customers import balance, use_credits
 from tests.servers.stripe import FakeStripe
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 
 
+@pytest.mark.both
 def test_low_balance_buys_the_pack_with_the_saved_card(stripe: FakeStripe, shop: Account) -> None:
     run_worker()
     order = last_order(shop)
@@ -102,14 +103,20 @@ def test_order_is_given_up_if_the_balance_recovers_before_it_is_paid(
     assert last_order(shop).automatic.outcome == "abandoned"
 
 
-def test_unconfirmed_payment_is_canceled_after_switching_off(
-    stripe: FakeStripe, shop: Account
+@pytest.mark.both
+@pytest.mark.parametrize("by_member", [False, True])
+def test_unconfirmed_payment_is_canceled_after_switching_off_or_canceling_the_order(
+    stripe: FakeStripe, shop: Account, by_member: bool
 ) -> None:
     order, intent = place_without_confirming(stripe, shop)
-    AutomaticTopUp.objects.update(is_on=False)
+    if by_member:
+        placement.cancel_order(order=order)
+    else:
+        AutomaticTopUp.objects.update(is_on=False)
     run_worker_later(minutes=1)
     order.refresh_from_db()
     assert (order.state, stripe.intents[intent]["status"]) == ("cancelled", "canceled")
+    assert stripe.charged == []
 
 
 def place_without_confirming(stripe: FakeStripe, shop: Account) -> tuple[Order, str]:
@@ -127,10 +134,3 @@ def place_without_confirming(stripe: FakeStripe, shop: Account) -> tuple[Order, 
     automatic.provider_intent = intent
     automatic.save()
     return automatic.order, intent
-
-
-def test_order_canceled_by_a_member_is_not_charged(stripe: FakeStripe, shop: Account) -> None:
-    order, intent = place_without_confirming(stripe, shop)
-    placement.cancel_order(order=order)
-    run_worker_later(minutes=1)
-    assert (stripe.charged, stripe.intents[intent]["status"]) == ([], "canceled")

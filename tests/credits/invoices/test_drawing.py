@@ -46,27 +46,25 @@ NAMES = {
 }
 
 
-@pytest.mark.parametrize("name", NAMES.values(), ids=NAMES)
-def test_fonts_have_every_character_of_a_name_which_can_be_copied_from_the_pdf(name: str) -> None:
-    text = pdf_text(draw(replace(INVOICE, buyer=(name, "Germany"))))
+def test_fonts_have_every_character_of_a_name_which_can_be_copied_from_the_pdf() -> None:
+    text = pdf_text(draw(replace(INVOICE, buyer=(*NAMES.values(), "Germany"))))
     # It stands for characters that no font has.
     assert "?" not in text
-    # Shaped and right-to-left text is in the order of its glyphs.
-    letters = {letter for letter in name if letter.isalpha()}
-    assert len(letters - set(text)) <= len(letters) // 3
+    for script, name in NAMES.items():
+        # Shaped and right-to-left text is in the order of its glyphs.
+        letters = {letter for letter in name if letter.isalpha()}
+        assert len(letters - set(text)) <= len(letters) // 3, script
     assert "Germany" in text
 
 
-def test_paid_invoice_has_a_stamp() -> None:
-    assert "Paid on 27 Nov 2026" in pdf_text(draw(replace(INVOICE, stamp="Paid on 27 Nov 2026")))
-
-
 def test_every_line_is_printed_with_the_same_bytes_each_time_and_nothing_to_load() -> None:
-    content = draw(INVOICE)
+    invoice = replace(INVOICE, stamp="Paid on 27 Nov 2026")
+    content = draw(invoice)
     text = pdf_text(content)
-    for line in (*INVOICE.seller, *INVOICE.buyer, *INVOICE.payment, "Tax, 19%", "EUR 117.81"):
+    lines = (*invoice.seller, *invoice.buyer, *invoice.payment, invoice.stamp)
+    for line in (*lines, "Tax, 19%", "EUR 117.81"):
         assert line in text
-    assert draw(INVOICE) == content
+    assert draw(invoice) == content
     assert b"/JavaScript" not in content
     assert b"/URI" not in content
 
@@ -77,9 +75,12 @@ def test_every_line_is_printed_with_the_same_bytes_each_time_and_nothing_to_load
         {"buyer": ("W" * 200, *["W" * 20] * 24, "Germany", "VAT ID DE136695976")},
         {"buyer": ("The Shop Ltd", *["x"] * 250)},
         {"buyer": ("東" * 200, "京" * 500)},
-        {"net": "USD 999,999,999,999.99", "total": ("Total", "USD 999,999,999,999.99")},
-        {"sums": (("Tax, 0% · Outside the scope of tax in " + "Country " * 12, "$0.00"),)},
-        {"description": "Upgrade from " + "Starter" * 25},
+        {
+            "net": "USD 999,999,999,999.99",
+            "total": ("Total", "USD 999,999,999,999.99"),
+            "sums": (("Tax, 0% · Outside the scope of tax in " + "Country " * 12, "$0.00"),),
+            "description": "Upgrade from " + "Starter" * 25,
+        },
     ],
 )
 def test_long_texts_stay_on_one_page(change: dict[str, object]) -> None:

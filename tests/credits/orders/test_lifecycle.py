@@ -49,6 +49,7 @@ def test_paid_order_is_granted_once(order: Order, account: Account, staff: User)
     assert (paid.actor, paid.target) == (staff, "INV-000001: 1,000 credits")
 
 
+@pytest.mark.anywhere
 def test_order_is_cancelled_60_days_after_its_due_date(order: Order, account: Account) -> None:
     last_day = order.due_on + timedelta(days=60)
     run_daily_jobs(last_day.isoformat())
@@ -160,6 +161,7 @@ def test_missing_invoice_and_paid_order_without_credits_are_discrepancies(order:
     assert line.endswith(f"{order.public_id} is paid, but its credits were not granted.")
 
 
+@pytest.mark.anywhere
 def test_account_can_have_ten_pending_orders(order: Order, account: Account, pack: Pack) -> None:
     for _ in range(MAX_PENDING_ORDERS - 1):
         place_order(account, pack)
@@ -167,14 +169,16 @@ def test_account_can_have_ten_pending_orders(order: Order, account: Account, pac
         place_order(account, pack)
 
 
-@pytest.mark.parametrize(
-    "change", [{"refunded_cents": 501}, {"state": "lost"}, {"state": "paid"}, {"pack": None}]
-)
-def test_database_refuses_an_invalid_order(order: Order, change: dict[str, Any]) -> None:
-    with pytest.raises(IntegrityError), transaction.atomic():
-        Order.objects.update(**change)
+def test_database_refuses_an_invalid_order(order: Order) -> None:
+    changes: list[dict[str, Any]] = [
+        *({"refunded_cents": 501}, {"state": "lost"}, {"state": "paid"}, {"pack": None})
+    ]
+    for change in changes:
+        with pytest.raises(IntegrityError), transaction.atomic():
+            Order.objects.update(**change)
 
 
+@pytest.mark.anywhere
 def test_emails_about_money_go_to_owners_and_billing(
     account: Account, owner: User, pack: Pack
 ) -> None:
@@ -193,6 +197,7 @@ def test_emails_about_money_go_to_owners_and_billing(
     assert f"/credits/orders/{order.public_id}/" in invoice.text
 
 
+@pytest.mark.anywhere
 def test_export_has_each_refund_of_an_order(account: Account, owner: User, pack: Pack) -> None:
     with on("2026-11-02"):
         refunded, kept = (place_order(account, pack) for _ in range(2))
@@ -204,9 +209,7 @@ def test_export_has_each_refund_of_an_order(account: Account, owner: User, pack:
     response = signed_in(owner).post("/accounts/account/export/")
     orders = {order["public_id"]: order for order in json.loads(response.content)["orders"]}
     rows = orders[refunded.public_id]["refunds"]
-    assert [(row["at"][:10], row["cents"]) for row in rows] == [
-        ("2026-11-10", 100),
-        ("2026-11-12", 250),
-    ]
+    refunds = [(row["at"][:10], row["cents"]) for row in rows]
+    assert refunds == [("2026-11-10", 100), ("2026-11-12", 250)]
     assert orders[refunded.public_id]["refunded_cents"] == 350
     assert orders[kept.public_id]["refunds"] == []

@@ -1,4 +1,4 @@
-"""Orders of buyers in several countries: quotes, the form, renewals, and card payments."""
+"""Which tax an order has: quotes, the form, renewals, and card payments."""
 
 import re
 from decimal import Decimal
@@ -19,12 +19,13 @@ from credits.orders.quotes import (
     quote,
     quote_renewal,
 )
+from credits.orders.tax import InvalidVatId, Tax, parse_vat_id, tax_for
 from credits.plans import subscriptions
 from credits.plans.periods import Period, month_starting
 from tests.credits.customers import get_buyer, order_form, subscribe
 from tests.credits.test_pages import text
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 
 GERMAN = Buyer("Laden GmbH", "Beispielweg 1", "DE136695976", "DE")
 FRENCH = Buyer("Boutique SARL", "1 rue du Port", "FR40303265045", "FR")
@@ -91,6 +92,7 @@ def month(account: Account) -> Period:
     return month_starting(subscription.covered_until, subscription.started_on)
 
 
+@pytest.mark.both
 def test_renewal_has_the_tax_of_the_last_buyer_unless_it_was_charged_at_the_old_price(
     account: Account, pack: Pack, plans: dict[str, Plan], month: Period
 ) -> None:
@@ -158,3 +160,75 @@ def test_tax_number_outside_the_european_union_is_not_checked(
     form = {**order_form(account, pack), "country": "US", "tax_id": "12-3456789"}
     browser.post(f"/credits/packs/{pack.public_id}/", form)
     assert last_buyer(account).tax_id == "12-3456789"
+
+
+RATE = Decimal("0.19")
+USUAL, REVERSE_CHARGE = Tax(RATE), Tax(Decimal(0), "Reverse charge")
+OUTSIDE_GERMANY = Tax(Decimal(0), "Outside the scope of tax in Germany")
+OUTSIDE_US = Tax(Decimal(0), "Outside the scope of tax in United States")
+
+
+@pytest.mark.parametrize(
+    ("seller", "buyer", "vat_id", "tax"),
+    [
+        ("DE", "DE", "", USUAL),
+        ("DE", "DE", "DE136695976", USUAL),
+        ("DE", "FR", "", USUAL),
+        ("DE", "FR", "FR40303265045", REVERSE_CHARGE),
+        ("DE", "GR", "EL094259216", REVERSE_CHARGE),
+        ("DE", "US", "", OUTSIDE_GERMANY),
+        ("DE", "GB", "XI123456789", OUTSIDE_GERMANY),
+        ("DE", "CH", "", OUTSIDE_GERMANY),
+        ("US", "US", "", USUAL),
+        ("US", "DE", "DE136695976", OUTSIDE_US),
+        # Accounts whose country was never asked for, and sellers who haven't set theirs.
+        ("DE", "", "", USUAL),
+        ("", "FR", "FR40303265045", USUAL),
+    ],
+)
+def test_tax_depends_on_both_countries_and_the_vat_id(
+    seller: str, buyer: str, vat_id: str, tax: Tax
+) -> None:
+    assert tax_for(seller, buyer, vat_id, RATE) == tax
+
+
+@pytest.mark.parametrize("buyer", ["DE", "FR", "US", ""])
+def test_without_a_rate_there_is_no_tax_and_no_reason(buyer: str) -> None:
+    assert tax_for("DE", buyer, "", Decimal(0)) == Tax(Decimal(0))
+
+
+@pytest.mark.parametrize(
+    ("country", "text", "vat_id"),
+    [
+        ("DE", "DE136695976", "DE136695976"),
+        ("DE", " de 136 695 976 ", "DE136695976"),
+        ("DE", "136695976", "DE136695976"),
+        ("FR", "FR 40 303 265 045", "FR40303265045"),
+        ("PL", "PL 526-000-12-46", "PL5260001246"),
+        ("AT", "U13585627", "ATU13585627"),
+        ("GR", "EL094259216", "EL094259216"),
+        ("GR", "GR094259216", "EL094259216"),
+        ("GR", "094259216", "EL094259216"),
+    ],
+)
+def test_vat_id_is_stored_in_its_usual_form(country: str, text: str, vat_id: str) -> None:
+    assert parse_vat_id(country, text) == vat_id
+
+
+@pytest.mark.parametrize(
+    ("country", "text"),
+    [
+        ("DE", "DE136695977"),
+        ("DE", "DE13669597"),
+        ("DE", "FR40303265045"),
+        ("FR", "DE136695976"),
+        ("DE", "EU372022452"),
+        ("IE", "XI123456789"),
+        ("DE", "SH123"),
+        ("DE", "DE"),
+        ("DE", "١٣٦٦٩٥٩٧٦"),
+    ],
+)
+def test_vat_id_that_is_wrong_or_of_another_country_is_refused(country: str, text: str) -> None:
+    with pytest.raises(InvalidVatId):
+        parse_vat_id(country, text)

@@ -11,7 +11,7 @@ from stripe import HTTPClient
 
 from accounts.models import Account
 from credits.models import Order, Pack, Plan, Subscription
-from credits.payments.stripe import Stripe
+from credits.payments.stripe.checkout import Stripe
 from tests.credits import customers
 from tests.servers.stripe import SECRET_KEY, WEBHOOK_SECRET, FakeStripe, fake_stripe, sign
 

@@ -3,7 +3,7 @@
 from http import HTTPStatus
 
 import pytest
-from django.test import TestCase
+from django.test import Client, TestCase
 from pytest_django import Settings
 
 from accounts.models import Account, User
@@ -49,21 +49,45 @@ def test_without_a_provider_no_page_may_send_forms_elsewhere(owner: User, pack: 
     assert form_actions(f"/credits/packs/{pack.public_id}/", owner) == FORM_ACTION
 
 
-def test_order_that_waits_for_payment_leads_to_its_payment_page(
+def test_unpaid_order_leads_to_its_payment_page_and_a_paid_one_to_its_own(
     stripe: FakeStripe, account: Account, owner: User, pack: Pack
 ) -> None:
-    order = place_order(account, pack)
-    response = signed_in(owner).post(f"/credits/orders/{order.public_id}/pay/")
-    assert response.headers["Location"] == order.provider_url
-
-
-def test_paid_order_leads_to_its_own_page(
-    stripe: FakeStripe, account: Account, owner: User, pack: Pack
-) -> None:
-    order = place_order(account, pack)
+    order, browser = place_order(account, pack), signed_in(owner)
+    path = f"/credits/orders/{order.public_id}/"
+    assert browser.post(f"{path}pay/").headers["Location"] == order.provider_url
     account.orders.update(state="paid", paid_at=order.placed_at)
-    response = signed_in(owner).post(f"/credits/orders/{order.public_id}/pay/")
-    assert response.headers["Location"] == f"/credits/orders/{order.public_id}/"
+    page = browser.post(f"{path}pay/", follow=True)
+    assert page.redirect_chain == [(path, 302)]
+    assert "is already paid." in page.content.decode()
+
+
+def test_order_whose_event_has_not_arrived_does_not_lead_to_the_finished_page(
+    stripe: FakeStripe, account: Account, owner: User, pack: Pack
+) -> None:
+    order = place_order(account, pack)
+    pay(stripe, order)
+    path, client = f"/credits/orders/{order.public_id}/", signed_in(owner)
+    page = client.post(f"{path}pay/", follow=True)
+    assert page.redirect_chain == [(f"{path}?payment=finished", 302)]
+    assert "Stripe is confirming your payment." in page.content.decode()
+
+
+def test_page_after_the_payment_polls_until_its_event_arrives(
+    stripe: FakeStripe, account: Account, owner: User, pack: Pack
+) -> None:
+    order = place_order(account, pack)
+    event = pay(stripe, order)
+    client, page = signed_in(owner), stripe.find_session(order.public_id)["success_url"]
+    shown = client.get(page).content.decode()
+    poll = f"/credits/orders/{order.public_id}/?poll"
+    assert f'data-poll="{poll}"' in shown
+    assert "by card" not in shown
+    assert client.get(poll).status_code == HTTPStatus.NO_CONTENT
+    assert send_event(event) == 200
+    assert "data-reload" in client.get(poll).content.decode()
+    shown = client.get(page).content.decode()
+    assert "data-poll" not in shown
+    assert "1,000 credits were added to your balance." in shown
 
 
 def test_provider_that_is_down_leaves_the_order_to_be_paid_later(
@@ -77,16 +101,12 @@ def test_provider_that_is_down_leaves_the_order_to_be_paid_later(
     assert "Pay $5.00 by card" in " ".join(page.content.decode().split())
 
 
-@pytest.mark.parametrize(
-    ("needed", "found"), [("1", 1_000), ("1001", 10_000), ("9" * 30, 1_000_000), ("x", None)]
-)
-def test_needed_credits_lead_to_the_smallest_pack_that_covers_them(
-    owner: User, needed: str, found: int | None
-) -> None:
-    path = f"/credits/packs/?credits={needed}&next=/lists/"
-    location = signed_in(owner).get(path).headers.get("Location")
-    pack = Pack.objects.filter(credits=found or 0).first()
-    assert location == (f"/credits/packs/{pack.public_id}/?next=%2Flists%2F" if pack else None)
+def test_needed_credits_lead_to_the_smallest_pack_that_covers_them(browser: Client) -> None:
+    for needed, credits in (("1", 1_000), ("1001", 10_000), ("9" * 30, 1_000_000)):
+        response = browser.get(f"/credits/packs/?credits={needed}&next=/lists/")
+        path = f"/credits/packs/{Pack.objects.get(credits=credits).public_id}/"
+        assert response.headers["Location"] == f"{path}?next=%2Flists%2F", needed
+    assert browser.get("/credits/packs/?credits=x&next=/lists/").status_code == 200
 
 
 def order_pack(owner: User, account: Account, pack: Pack, **fields: str) -> Order:

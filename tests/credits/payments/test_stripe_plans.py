@@ -8,10 +8,9 @@ from accounts.models import Account, User
 from accounts.services import close_account
 from credits.models import Plan
 from credits.payments import sync_all_with_provider, sync_with_provider
-from credits.payments.stripe import Stripe
+from credits.payments.stripe.checkout import Stripe
 from credits.plans import changes
 from credits.wallet.books import find_discrepancies
-from runtime.jobs.daily import run_daily
 from runtime.models import Mail
 from tests.credits.customers import balance_and_debt
 from tests.credits.payments.stripe_helpers import (
@@ -22,12 +21,13 @@ from tests.credits.payments.stripe_helpers import (
     send_event,
     subscribe,
 )
-from tests.credits.time_travel import on, renew_plans, run_daily_jobs
+from tests.credits.time_travel import on, plan_and_balance, renew_plans, run_daily_jobs
 from tests.servers.stripe import FakeStripe
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 
 
+@pytest.mark.both
 def test_plan_is_a_subscription_that_renews_automatically(
     stripe: FakeStripe, account: Account, plans: PlansByCode
 ) -> None:
@@ -82,10 +82,7 @@ def test_renewal_paid_after_the_plan_ended_restores_it(
     stripe.is_down = False
     with on("2027-01-02"):
         send_event(stripe.renew(stripe_id, 1_500))
-    assert (get_subscription(account).plan.code, balance_and_debt(account)) == (
-        "starter",
-        (10_100, 0),
-    )
+    assert plan_and_balance(account) == ("starter", 10_100)
 
 
 def test_upgrade_is_a_one_time_payment_and_raises_the_subscription_price(
@@ -96,10 +93,7 @@ def test_upgrade_is_a_one_time_payment_and_raises_the_subscription_price(
     session = stripe.find_session(upgrade.public_id)
     assert (session["mode"], session["amount_total"]) == ("payment", 8_400)
     assert send_event(stripe.pay(session)) == 200
-    assert (get_subscription(account).plan.code, balance_and_debt(account)) == (
-        "growth",
-        (50_100, 0),
-    )
+    assert plan_and_balance(account) == ("growth", 50_100)
     request = stripe.subscriptions[stripe_id]["asked"]
     assert request["proration_behavior"] == "none"
     assert request["items"][0]["price_data"]["unit_amount"] == "9900"
@@ -131,10 +125,7 @@ def test_lower_plan_is_charged_from_the_next_month_on(
     assert request["items"][0]["price_data"]["unit_amount"] == "1500"
     with on("2026-12-25"):
         send_event(stripe.renew(stripe_id, 1_500))
-    assert (get_subscription(account).plan.code, balance_and_debt(account)) == (
-        "starter",
-        (55_100, 0),
-    )
+    assert plan_and_balance(account) == ("starter", 55_100)
 
 
 def test_account_that_chose_free_is_not_charged_again(
@@ -161,6 +152,7 @@ def test_subscription_cancelled_at_stripe_lasts_until_its_paid_month_ends(
     assert get_subscription(account).plan.code == "free"
 
 
+@pytest.mark.both
 def test_refund_of_a_renewal_is_matched_by_its_invoice(
     stripe: FakeStripe, account: Account, plans: PlansByCode
 ) -> None:
@@ -183,6 +175,7 @@ def test_refund_of_a_renewal_is_matched_by_its_invoice(
     assert not list(find_discrepancies())
 
 
+@pytest.mark.both
 def test_plan_paid_on_two_pages_is_one_subscription_and_recorded_for_staff(
     stripe: FakeStripe, account: Account, plans: PlansByCode
 ) -> None:
@@ -243,9 +236,9 @@ def test_closing_an_account_cancels_its_subscription_immediately_or_by_the_daily
     with django_capture_on_commit_callbacks(execute=is_immediate):
         close_account(account=account, actor=owner)
     if not is_immediate:
-        run_daily()
+        sync_all_with_provider()
     assert stripe.cancelled == [stripe_id]
-    run_daily()
+    sync_all_with_provider()
     assert stripe.cancelled == [stripe_id]
     # A renewal charged at that moment is fulfilled.
     assert send_event(stripe.renew(stripe_id, 1_500)) == 200

@@ -22,6 +22,7 @@ GROWTH = Plan(pk=3, code="growth", name="Growth", price_cents=9_900, monthly_cre
 
 SCALE = Plan(pk=4, code="scale", name="Scale", price_cents=59_000, monthly_credits=500_000)
 NOVEMBER, DECEMBER, JANUARY = date(2026, 11, 25), date(2026, 12, 25), date(2027, 1, 25)
+MONTH, NEXT_MONTH = Period(NOVEMBER, DECEMBER), Period(DECEMBER, JANUARY)
 FIRST = PaidMonth(STARTER, NOVEMBER, DECEMBER, net_cents=1_500, credits=5_000)
 SECOND = PaidMonth(STARTER, DECEMBER, JANUARY, net_cents=1_400, credits=5_000)
 UPGRADE = PaidMonth(GROWTH, NOVEMBER, DECEMBER, net_cents=8_400, credits=45_000, is_upgrade=True)
@@ -37,24 +38,16 @@ DUE = PlanStatus(STARTER, DECEMBER, is_due=True)
     ("plan", "status", "months", "kind", "net_cents", "credits", "period"),
     [
         (STARTER, NO_PLAN, [], "plan", 1_500, 5_000, None),
-        (STARTER, DUE, [FIRST], "renewal", 1_500, 5_000, Period(DECEMBER, JANUARY)),
-        (GROWTH, DUE, [FIRST], "renewal", 9_900, 50_000, Period(DECEMBER, JANUARY)),
-        (GROWTH, PAID, [FIRST], "upgrade", 8_400, 45_000, Period(NOVEMBER, DECEMBER)),
+        (STARTER, DUE, [FIRST], "renewal", 1_500, 5_000, NEXT_MONTH),
+        (GROWTH, DUE, [FIRST], "renewal", 9_900, 50_000, NEXT_MONTH),
+        (GROWTH, PAID, [FIRST], "upgrade", 8_400, 45_000, MONTH),
         (
             *(GROWTH, PAID_AHEAD, [FIRST, SECOND], "upgrade"),
             *(16_900, 90_000, Period(NOVEMBER, JANUARY)),
         ),
-        (
-            SCALE,
-            PAID_GROWTH,
-            [FIRST, UPGRADE],
-            "upgrade",
-            49_100,
-            450_000,
-            Period(NOVEMBER, DECEMBER),
-        ),
+        (SCALE, PAID_GROWTH, [FIRST, UPGRADE], "upgrade", 49_100, 450_000, MONTH),
         # Nothing was paid for a plan that staff gave.
-        (GROWTH, PAID, [GIFT], "upgrade", 9_900, 50_000, Period(NOVEMBER, DECEMBER)),
+        (GROWTH, PAID, [GIFT], "upgrade", 9_900, 50_000, MONTH),
     ],
 )
 def test_offer_depends_on_what_is_paid_for(
@@ -67,11 +60,7 @@ def test_offer_depends_on_what_is_paid_for(
     period: Period | None,
 ) -> None:
     offer = offer_plan(
-        plan,
-        coverage=Coverage(months),
-        status=status,
-        started_on=NOVEMBER,
-        day=date(2026, 12, 1),
+        plan, coverage=Coverage(months), status=status, started_on=NOVEMBER, day=date(2026, 12, 1)
     )
     assert (offer.kind, offer.net_cents, offer.credits) == (kind, net_cents, credits)
     assert offer.period == period
@@ -142,10 +131,7 @@ def test_plan_on_a_day_is_the_highest_that_is_paid_for(
     months: list[PaidMonth], day: str, plan: Plan | None, covered_until: date | None
 ) -> None:
     status = plan_status(
-        Coverage(months),
-        next_plan=FREE,
-        day=date.fromisoformat(day),
-        notified_on=date.min,
+        Coverage(months), next_plan=FREE, day=date.fromisoformat(day), notified_on=date.min
     )
     assert status == PlanStatus(plan, covered_until)
 

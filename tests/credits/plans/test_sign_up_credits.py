@@ -26,9 +26,9 @@ from credits.plans.sign_up_credits import PERIOD, delete_old_places
 from tests.accounts.staff.staff_pages import visible_text
 from tests.conftest import make_user, signed_in
 from tests.credits.customers import balance, pay, place_order, sign_up
-from tests.credits.time_travel import run_daily_jobs
+from tests.credits.time_travel import renew_plans, run_daily_jobs
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 
 
 def balances(*emails: str) -> list[int]:
@@ -47,7 +47,6 @@ def test_credits_are_granted_when_the_address_is_confirmed() -> None:
     assert (entry.kind, entry.actor) == ("signup", "system")
 
 
-@pytest.mark.anywhere
 @pytest.mark.parametrize(
     ("first", "second"),
     [
@@ -63,7 +62,6 @@ def test_another_spelling_of_a_mailbox_gets_no_credits(first: str, second: str) 
     assert balances(first, second) == [100, 0]
 
 
-@pytest.mark.anywhere
 @pytest.mark.parametrize(
     ("first", "second"),
     [
@@ -110,7 +108,6 @@ def owner_browser(account: Account) -> Client:
     return signed_in(User.objects.get(memberships__account=account))
 
 
-@pytest.mark.anywhere
 @pytest.mark.parametrize(
     "emails",
     [
@@ -127,7 +124,6 @@ def test_fourth_account_at_a_domain_starts_without_credits(emails: list[str]) ->
     assert balances(*emails) == [100, 100, 100, 0]
 
 
-@pytest.mark.anywhere
 def test_free_providers_have_no_limit() -> None:
     for provider in ("gmail.com", "outlook.at", "yahoo.co.uk"):
         emails = [f"customer{number}@{provider}" for number in range(5)]
@@ -135,6 +131,7 @@ def test_free_providers_have_no_limit() -> None:
     assert not SignUpPlace.objects.exists()
 
 
+@pytest.mark.both
 def test_domains_do_not_share_a_limit_which_is_a_setting(settings: Settings) -> None:
     assert balances(*(f"{name}@one.co.uk" for name in "abc")) == [100] * 3
     assert balances("d@two.co.uk", "d@one.co.uk") == [100, 0]
@@ -144,6 +141,7 @@ def test_domains_do_not_share_a_limit_which_is_a_setting(settings: Settings) -> 
     assert balances("a@other.example") == [0]
 
 
+@pytest.mark.both
 def test_each_place_is_free_again_after_30_days() -> None:
     start = timezone.now()
     for days, email, credits in [
@@ -159,6 +157,7 @@ def test_each_place_is_free_again_after_30_days() -> None:
             assert balances(email) == [credits], days
 
 
+@pytest.mark.both
 def test_mailbox_that_already_had_credits_takes_no_place() -> None:
     accounts = [sign_up("jane@firm.example")]
     user = User.objects.get(email="jane@firm.example")
@@ -181,7 +180,6 @@ def test_mailbox_refused_by_the_domain_limit_can_get_credits_later() -> None:
     assert "have already received" not in billing_page(late)
 
 
-@pytest.mark.anywhere
 def test_pages_explain_why_there_are_no_free_credits() -> None:
     sign_up_three()
     late = sign_up("late@mail.firm.example")
@@ -200,11 +198,10 @@ def test_pages_explain_why_there_are_no_free_credits() -> None:
 def test_account_without_sign_up_credits_is_not_topped_up() -> None:
     sign_up_three()
     late = sign_up("late@firm.example")
-    run_daily_jobs((timezone.now() + timedelta(days=40)).date().isoformat())
+    renew_plans((timezone.now() + timedelta(days=40)).date().isoformat())
     assert balance(late) == 0
 
 
-@pytest.mark.anywhere
 def test_operator_creates_any_number_of_accounts_at_a_domain() -> None:
     for number in range(5):
         call_command("create_account", f"user{number}@firm.example")
@@ -225,6 +222,7 @@ def test_place_stores_a_keyed_digest_of_the_domain_and_no_account(settings: Sett
     assert SignUpPlace.objects.values("domain_digest").distinct().count() == 2
 
 
+@pytest.mark.both
 def test_place_is_deleted_after_30_days_and_before_its_account_is_erased() -> None:
     account, start = sign_up("jane@firm.example"), timezone.now()
     close_account(account=account, actor=User.objects.get(email="jane@firm.example"))

@@ -9,6 +9,7 @@ from credits.orders import refunds
 from credits.plans import changes
 from credits.services import grant
 from credits.wallet.books import find_discrepancies
+from runtime.http.refusals import Refused
 from runtime.models import Mail
 from tests.credits.customers import (
     balance_and_debt,
@@ -31,7 +32,7 @@ from tests.credits.time_travel import (
     topped_up_until,
 )
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 
 
 @pytest.fixture
@@ -45,6 +46,7 @@ def count_emails(subject: str) -> int:
     return Mail.objects.filter(subject__contains=subject).count()
 
 
+@pytest.mark.both
 def test_plans_and_packs_match_the_price_list(plans: dict[str, Plan]) -> None:
     assert [
         (p.code, p.price_cents, p.monthly_credits, p.requests_per_minute) for p in plans.values()
@@ -62,6 +64,7 @@ def test_plans_and_packs_match_the_price_list(plans: dict[str, Plan]) -> None:
     ]
 
 
+@pytest.mark.both
 def test_free_is_topped_up_to_its_credits_each_month(shop: Account) -> None:
     use_credits(shop, 70)
     renew_plans("2026-12-20")
@@ -122,6 +125,7 @@ def test_debt_is_paid_from_the_top_up(shop: Account) -> None:
     assert balance_and_debt(shop) == (0, 900)
 
 
+@pytest.mark.both
 def test_second_account_of_a_mailbox_gets_no_free_credits_until_it_buys(
     shop: Account, pack: Pack
 ) -> None:
@@ -150,6 +154,7 @@ def test_plan_begins_when_its_order_is_paid(shop: Account) -> None:
     assert Wallet.objects.get(account=shop).threshold == 500
 
 
+@pytest.mark.both
 def test_renewal_is_ordered_7_days_ahead_and_granted_when_paid(shop: Account) -> None:
     subscribe(shop, "starter")
     renew_plans("2026-12-17")
@@ -210,6 +215,7 @@ def test_late_renewal_notice_leaves_a_week_to_pay(shop: Account) -> None:
     assert plan_and_balance(shop)[0] == "free"
 
 
+@pytest.mark.both
 def test_upgrade_begins_immediately_and_costs_the_difference(shop: Account) -> None:
     subscribe(shop, "starter")
     with on("2026-12-05"):
@@ -222,6 +228,7 @@ def test_upgrade_begins_immediately_and_costs_the_difference(shop: Account) -> N
     assert pending_order(shop).net_cents == 9_900
 
 
+@pytest.mark.both
 def test_lower_plan_begins_when_the_paid_month_ends(shop: Account) -> None:
     subscribe(shop, "growth")
     with on("2026-12-01"):
@@ -258,7 +265,7 @@ def test_scheduled_lower_plan_can_be_undone(shop: Account) -> None:
         schedule_lower_plan(shop, "free")
         assert not shop.orders.pending().exists()
         schedule_lower_plan(shop, "growth")
-        with pytest.raises(changes.PlanRefused, match="Scale costs more than Growth"):
+        with pytest.raises(Refused, match="Scale costs more than Growth"):
             schedule_lower_plan(shop, "scale")
     renew_plans("2026-12-20")
     assert pending_order(shop).plan == plan("growth")
@@ -281,6 +288,7 @@ def test_second_order_of_a_plan_cancels_the_first_and_both_paid_are_two_months(
     assert covered_until(shop) == "2027-01-25"
 
 
+@pytest.mark.both
 def test_paid_packs_raise_the_rate_limit_until_refunded_unless_staff_set_it(shop: Account) -> None:
     with on("2026-11-25"):
         largest = Pack.objects.get(credits=100_000)
@@ -296,6 +304,7 @@ def test_paid_packs_raise_the_rate_limit_until_refunded_unless_staff_set_it(shop
         assert get_rate_limit(shop) == 7
 
 
+@pytest.mark.both
 def test_changed_plan_updates_the_limits_of_its_accounts(shop: Account) -> None:
     subscribe(shop, "starter")
     Plan.objects.filter(code="starter").update(requests_per_minute=450, monthly_credits=9_000)
@@ -305,10 +314,8 @@ def test_changed_plan_updates_the_limits_of_its_accounts(shop: Account) -> None:
 
 def test_staff_change_a_plan_immediately_and_without_credits(shop: Account, staff: User) -> None:
     with on("2026-12-01"):
-        changes.assign_plan(
-            account=shop, plan=plan("scale"), reason="Pilot", actor=staff, ip="198.51.100.9"
-        )
-        with pytest.raises(changes.PlanRefused, match="is already on Scale"):
+        changes.assign_plan(account=shop, plan=plan("scale"), reason="Pilot", actor=staff)
+        with pytest.raises(Refused, match="is already on Scale"):
             changes.assign_plan(account=shop, plan=plan("scale"), reason="Pilot", actor=staff)
     assert (plan_and_balance(shop), get_rate_limit(shop)) == (("scale", 100), 6_000)
     entry = shop.audit_entries.get(action="plan.given_by_staff")

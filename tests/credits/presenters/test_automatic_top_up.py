@@ -106,10 +106,8 @@ def test_top_up_that_is_on_says_what_it_buys_and_whether_the_last_payment_failed
     shown = row(top_up())
     assert (state(shown), shown.lines) == ("On", [SENTENCE])
     assert actions(shown) == ["Change", "Switch off"]
-    assert row(top_up(failures=1)).lines == [
-        SENTENCE,
-        "The last payment failed. After another failure, we'll switch it off.",
-    ]
+    failed = "The last payment failed. After another failure, we'll switch it off."
+    assert row(top_up(failures=1)).lines == [SENTENCE, failed]
 
 
 def test_removing_a_card_says_what_stops() -> None:

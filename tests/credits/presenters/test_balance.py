@@ -33,15 +33,14 @@ def test_numbers_have_separators_units_and_signs() -> None:
 @pytest.mark.parametrize(
     ("days", "duration"),
     [
-        (0, "less than a day"),
-        (1, "about 1 day"),
-        (2, "about 2 days"),
-        (365, "about 365 days"),
-        (366, "more than a year"),
+        (0, "Less than a day"),
+        (1, "About 1 day"),
+        (365, "About 365 days"),
+        (366, "More than a year"),
     ],
 )
 def test_short_forecast_rounds_the_duration(days: int, duration: str) -> None:
-    assert short_forecast(50, days) == f"{duration.capitalize()} left"
+    assert short_forecast(50, days) == f"{duration} left"
 
 
 def test_forecast_without_usage_or_credits() -> None:
@@ -51,44 +50,32 @@ def test_forecast_without_usage_or_credits() -> None:
     assert forecast(wallet(0, pace=3), None) == "No credits are left."
 
 
-@pytest.mark.parametrize(
-    ("balance", "next_grant_on", "text"),
-    [
-        (1_000, None, "last until 30 Nov 2026."),
-        (1_000, date(2026, 11, 20), "last until 30 Nov 2026."),
-        (
-            1_000,
-            date(2026, 12, 20),
-            "last until 30 Nov 2026. You need about 2,000 more until you get the next "
-            "credits on 20 Dec 2026.",
-        ),
-        (
-            3_517,
-            date(2026, 12, 20),
-            "last until 25 Dec 2026. About 520 will be left when you get the next credits on "
-            "20 Dec 2026.",
-        ),
-        (50_000, date(2026, 12, 20), "last more than a year."),
-    ],
-)
-def test_forecast_compares_the_balance_with_the_pace_until_the_next_credits(
-    balance: int, next_grant_on: date | None, text: str
-) -> None:
-    with time_machine.travel(date(2026, 11, 20)):
-        said = forecast(wallet(balance, pace=100), next_grant_on)
-    assert said == f"At this pace of requests, your credits {text}"
+def test_forecast_compares_the_balance_with_the_pace_until_the_next_credits() -> None:
+    grant, november = date(2026, 12, 20), "last until 30 Nov 2026."
+    short = f"{november} You need about 2,000 more until you get the next credits on 20 Dec 2026."
+    left = "About 520 will be left when you get the next credits on 20 Dec 2026."
+    for balance, next_grant_on, text in (
+        (1_000, None, november),
+        (1_000, date(2026, 11, 20), november),
+        (1_000, grant, short),
+        (3_517, grant, f"last until 25 Dec 2026. {left}"),
+        (50_000, grant, "last more than a year."),
+    ):
+        with time_machine.travel(date(2026, 11, 20)):
+            said = forecast(wallet(balance, pace=100), next_grant_on)
+        assert said == f"At this pace of requests, your credits {text}"
 
 
 def test_low_balance_warns_at_the_threshold() -> None:
     assert low_balance(wallet(11), 3) is None
-    low = low_balance(wallet(10), 3)
-    assert low is not None
-    assert low.headline == "10 credits left."
-    assert low.text == "Enough for about 3 days. At 0, API requests return 402."
-    unused = low_balance(wallet(1), None)
-    assert unused is not None
-    assert unused.headline == "1 credit left."
-    assert unused.text == "At 0, API requests return 402."
+    refused = "At 0, API requests return 402."
+    for balance, days, headline, text in (
+        (10, 3, "10 credits left.", f"Enough for about 3 days. {refused}"),
+        (1, None, "1 credit left.", refused),
+    ):
+        low = low_balance(wallet(balance), days)
+        assert low is not None
+        assert (low.headline, low.text) == (headline, text)
     empty = low_balance(wallet(0), 0)
     assert empty is not None
     assert empty.headline == "No credits left."

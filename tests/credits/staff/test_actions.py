@@ -47,36 +47,28 @@ def test_finance_grants_and_deducts_once_per_form(finance: Client, account: Acco
     page = run_action(finance, account, "deduct", amount="400", reason="Too many")
     assert "Deducted 400 credits. The balance is 0, the debt 50." in page
     entries = account.ledger.exclude(kind="signup").order_by("pk")
-    assert [(e.kind, e.amount, e.actor) for e in entries] == [
-        ("grant", 250, "finance@service.example"),
-        ("deduct", -400, "finance@service.example"),
-    ]
+    assert [(e.kind, e.amount) for e in entries] == [("grant", 250), ("deduct", -400)]
+    assert {entry.actor for entry in entries} == {"finance@service.example"}
 
 
-@pytest.mark.parametrize(
-    ("amount", "reason"),
-    [
-        *((amount, "x") for amount in ("0", "-5", "1.5", "ten", "", str(2**63), "1000000001")),
-        ("5", " "),
-    ],
-)
 @pytest.mark.parametrize("slug", ["grant", "deduct"])
 def test_invalid_amount_or_missing_reason_posts_nothing(
-    finance: Client, account: Account, slug: str, amount: str, reason: str
+    finance: Client, account: Account, slug: str
 ) -> None:
-    assert "errorlist" in run_action(finance, account, slug, amount=amount, reason=reason)
+    invalid = ("0", "-5", "1.5", "ten", "", str(2**63), "1000000001")
+    for amount, reason in (*((amount, "x") for amount in invalid), ("5", " ")):
+        page = run_action(finance, account, slug, amount=amount, reason=reason)
+        assert "errorlist" in page, amount
     assert balance(account) == 100
 
 
-@pytest.mark.parametrize("slug", ["grant", "deduct", "change-plan"])
-def test_support_has_read_only_access_to_credits(
-    support: Client, account: Account, slug: str
-) -> None:
+def test_support_has_read_only_access_to_credits(support: Client, account: Account) -> None:
     page = support.get(admin_url(account)).content.decode()
     assert "Grant" not in page
     assert "Suspend" in page
-    for send in (support.get, support.post):
-        assert send(admin_url(account, slug)).status_code == 403
+    for slug in ("grant", "deduct", "change-plan"):
+        for send in (support.get, support.post):
+            assert send(admin_url(account, slug)).status_code == 403, slug
     assert balance(account) == 100
 
 
@@ -90,15 +82,6 @@ def test_support_suspends_and_finance_does_not(
     account.refresh_from_db()
     assert account.suspended_at
     assert "Lifted the suspension." in run_action(support, account, "lift")
-
-
-def test_customers_cannot_run_staff_actions(
-    account: Account, browser: Client, order: Order
-) -> None:
-    for obj, slug in ((account, "grant"), (order, "mark-paid"), (order, "refund")):
-        response = browser.post(admin_url(obj, slug), {"form_token": TOKEN, "amount": "5"})
-        assert response.status_code == 302
-    assert balance(account) == 100
 
 
 def test_invoice_is_marked_paid_and_refunded(
@@ -154,29 +137,22 @@ def test_plan_edited_in_the_admin_updates_its_accounts_immediately(
     account.refresh_from_db()
     assert account.request_limit == 90
     entry = AuditEntry.objects.get(action="plan.changed_by_staff")
-    assert entry.target == "Free: monthly_credits: 100 → 200, requests_per_minute: 60 → 90"
+    assert entry.target == "Free: Credits per month: 100 → 200, Requests per minute: 60 → 90"
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        *(
-            {"price_cents": price}
-            for price in ("-1", "0", "1.555", "ten", "NaN", str(2**63), "1000000.01")
-        ),
-        *({"monthly_credits": "0"}, {"requests_per_minute": "0"}, {"name": ""}),
-        *({"list_addresses": "0"}, {"list_addresses": "10000001"}, {"list_bytes": "1073741825"}),
-        *({"code": "free"}, {"code": "Free"}, {"code": "a b"}, {"name": "STARTER"}),
-    ],
-)
-def test_invalid_plan_shows_an_error_and_is_not_saved(
-    staff_client: Client, change: dict[str, str]
-) -> None:
+def test_invalid_plan_shows_an_error_and_is_not_saved(staff_client: Client) -> None:
     form = {"code": "team", "name": "Team", "price_cents": "100", "monthly_credits": "5"}
     form |= {"requests_per_minute": "5", "is_offered": "on"}
     form |= {"list_addresses": "500", "list_bytes": "9000"}
-    response = staff_client.post("/admin/credits/plan/add/", {**form, **change})
-    assert "errorlist" in response.content.decode()
+    prices = ("-1", "0", "1.555", "ten", "NaN", str(2**63), "1000000.01")
+    for change in (
+        *({"price_cents": price} for price in prices),
+        *({"monthly_credits": "0"}, {"requests_per_minute": "0"}, {"name": ""}),
+        *({"list_addresses": "0"}, {"list_addresses": "10000001"}, {"list_bytes": "1073741825"}),
+        *({"code": "free"}, {"code": "Free"}, {"code": "a b"}, {"name": "STARTER"}),
+    ):
+        response = staff_client.post("/admin/credits/plan/add/", {**form, **change})
+        assert "errorlist" in response.content.decode(), change
     assert staff_client.post("/admin/credits/plan/add/", form).status_code == 302
     assert Plan.objects.count() == 5
 
@@ -204,7 +180,7 @@ def test_price_of_a_pack_is_shown_and_entered_as_money(staff_client: Client) -> 
     pack.refresh_from_db()
     assert pack.price_cents == 550
     entry = AuditEntry.objects.get(action="pack.changed_by_staff")
-    assert "price: $5.00 → $5.50" in entry.target
+    assert "Price (USD, net): 5.00 → 5.50" in entry.target
 
 
 def test_unchanged_price_is_not_recorded_as_a_change(staff_client: Client) -> None:
@@ -214,7 +190,7 @@ def test_unchanged_price_is_not_recorded_as_a_change(staff_client: Client) -> No
     form |= {"list_addresses": str(plan.list_addresses)}
     assert staff_client.post(f"/admin/credits/plan/{plan.pk}/change/", form).status_code == 302
     entry = AuditEntry.objects.get(action="plan.changed_by_staff")
-    assert entry.target == "Growth: requests_per_minute: 1200 → 1300"
+    assert entry.target == "Growth: Requests per minute: 1200 → 1300"
 
 
 def test_price_of_the_free_plan_is_read_only(staff_client: Client) -> None:

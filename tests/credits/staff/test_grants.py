@@ -19,12 +19,8 @@ from accounts.services import close_account, open_account
 from credits.models import GrantState, LedgerEntry, StaffGrant
 from credits.staff import grants
 from credits.wallet.books import find_discrepancies
-from tests.accounts.staff.staff_pages import (
-    client_in_group,
-    count_work,
-    front_page,
-    panel_text,
-)
+from runtime.http.refusals import Refused
+from tests.accounts.staff.staff_pages import client_in_group, count_work, front_page, panel_text
 from tests.conftest import make_user, signed_in
 from tests.credits.customers import balance
 from tests.support.fresh_database import run_concurrently
@@ -57,7 +53,7 @@ def second(db: None) -> User:
 def request(account: Account, actor: User, amount: int, token: str = "") -> StaffGrant:
     token = token or f"{StaffGrant.objects.count():032}"
     grant = grants.request_grant(
-        account=account, amount=amount, reason="Sorry", actor=actor, form_token=token, ip="::1"
+        account=account, amount=amount, reason="Sorry", actor=actor, form_token=token
     )
     assert grant is not None
     return grant
@@ -82,6 +78,7 @@ def test_grant_within_the_limit_takes_effect_immediately(account: Account, reque
     assert StaffGrant.objects.get().state == GrantState.WITHIN_LIMIT
 
 
+@pytest.mark.anywhere
 def test_grant_above_the_limit_waits_until_another_person_confirms_it(
     account: Account, requester: User, second: User
 ) -> None:
@@ -99,6 +96,7 @@ def test_grant_above_the_limit_waits_until_another_person_confirms_it(
     assert not list(find_discrepancies())
 
 
+@pytest.mark.anywhere
 def test_requester_can_only_withdraw(account: Account, requester: User) -> None:
     grant, client = request(account, requester, LIMIT + 1), signed_in(requester)
     for slug in ("confirm", "reject"):
@@ -117,11 +115,12 @@ def test_superuser_needs_a_second_person_too(account: Account) -> None:
     superuser = make_user("superuser@service.example", is_staff=True, is_superuser=True)
     assert superuser.has_perm("credits.grant_credits")
     grant = request(account, superuser, LIMIT + 1)
-    with pytest.raises(grants.GrantRefused):
+    with pytest.raises(Refused):
         grants.decide(grant=grant, state=GrantState.CONFIRMED, actor=superuser)
     assert balance(account) == 100
 
 
+@pytest.mark.anywhere
 def test_second_person_rejects_or_confirms_and_does_not_withdraw(
     account: Account, requester: User, second: User
 ) -> None:
@@ -132,11 +131,12 @@ def test_second_person_rejects_or_confirms_and_does_not_withdraw(
     assert "Only the person who requested" in submit(client, grant, "withdraw")
     assert "Rejected 1,001 credits for The Shop." in submit(client, grant, "reject")
     assert "isn&#x27;t possible" in submit(client, grant, "confirm")
-    with pytest.raises(grants.GrantRefused, match="already been decided"):
+    with pytest.raises(Refused, match="already been decided"):
         grants.decide(grant=grant, state=GrantState.CONFIRMED, actor=second)
     assert balance(account) == 100
 
 
+@pytest.mark.anywhere
 def test_member_of_the_account_or_staff_who_cannot_grant_cannot_confirm_or_reject(
     account: Account, requester: User, second: User
 ) -> None:
@@ -177,6 +177,7 @@ def test_confirmed_grant_does_not_count_toward_the_limit_and_a_changed_address_d
     assert request(account, requester, 1).is_pending
 
 
+@pytest.mark.anywhere
 def test_grant_form_submitted_again_is_requested_once(account: Account, requester: User) -> None:
     client = signed_in(requester)
     submit_grant(client, account, LIMIT + 1)
@@ -191,14 +192,14 @@ def test_each_step_is_in_the_audit_log_and_the_customer_sees_only_the_grant(
 ) -> None:
     before = set(account.audit_entries.values_list("pk", flat=True))
     first, other = (request(account, requester, LIMIT + 1) for _ in range(2))
-    grants.decide(grant=first, state=GrantState.CONFIRMED, actor=second, ip="::1")
-    grants.decide(grant=other, state=GrantState.REJECTED, actor=second, ip="::1")
+    grants.decide(grant=first, state=GrantState.CONFIRMED, actor=second)
+    grants.decide(grant=other, state=GrantState.REJECTED, actor=second)
     steps = AuditEntry.objects.filter(action__startswith="grant.").order_by("pk")
-    assert [(step.action, step.actor, step.account, step.ip) for step in steps] == [
-        ("grant.requested", requester, None, "::1"),
-        ("grant.requested", requester, None, "::1"),
-        ("grant.confirmed", second, None, "::1"),
-        ("grant.rejected", second, None, "::1"),
+    assert [(step.action, step.actor, step.account) for step in steps] == [
+        ("grant.requested", requester, None),
+        ("grant.requested", requester, None),
+        ("grant.confirmed", second, None),
+        ("grant.rejected", second, None),
     ]
     assert {step.target for step in steps} == {f"{account.public_id}, 1,001: Sorry"}
     seen = account.audit_entries.exclude(pk__in=before)
@@ -207,27 +208,20 @@ def test_each_step_is_in_the_audit_log_and_the_customer_sees_only_the_grant(
     ]
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"amount": 0},
-        {"state": "confirmed", "decided_by": "requester", "decided_at": timezone.now()},
-        {"state": "rejected", "decided_by": "requester", "decided_at": timezone.now()},
-        {"state": "confirmed"},
-        {"state": "pending", "decided_at": timezone.now()},
-        {"state": "granted"},
-    ],
-)
-def test_database_refuses_an_invalid_grant(
-    account: Account, requester: User, change: dict[str, Any]
-) -> None:
-    grant = request(account, requester, LIMIT + 1)
-    if "decided_by" in change:
-        change = {**change, "decided_by": requester}
-    with pytest.raises(IntegrityError), transaction.atomic():
-        StaffGrant.objects.filter(pk=grant.pk).update(**change)
+def test_database_refuses_an_invalid_grant(account: Account, requester: User) -> None:
+    grant, now = request(account, requester, LIMIT + 1), timezone.now()
+    own = {"decided_by": requester, "decided_at": now}
+    changes: list[dict[str, Any]] = [
+        *({"amount": 0}, {"state": "granted"}, {"state": "confirmed"}),
+        *({"state": "confirmed", **own}, {"state": "rejected", **own}),
+        {"state": "pending", "decided_at": now},
+    ]
+    for change in changes:
+        with pytest.raises(IntegrityError), transaction.atomic():
+            StaffGrant.objects.filter(pk=grant.pk).update(**change)
 
 
+@pytest.mark.anywhere
 def test_front_page_lists_pending_grants_oldest_first(
     account: Account, requester: User, second: User
 ) -> None:
@@ -251,7 +245,7 @@ def test_request_by_an_erased_user_can_only_be_rejected(account: Account, second
     erase_account(account=own)
     grant.refresh_from_db()
     assert grant.requested_by is None
-    with pytest.raises(grants.GrantRefused, match="no longer exists"):
+    with pytest.raises(Refused, match="no longer exists"):
         grants.decide(grant=grant, state=GrantState.CONFIRMED, actor=second)
     grants.decide(grant=grant, state=GrantState.REJECTED, actor=second)
     assert balance(account) == 100
@@ -268,7 +262,7 @@ def test_concurrent_confirmations_grant_once() -> None:
         return grants.decide(grant=waiting, state=GrantState.CONFIRMED, actor=others[number])
 
     results = Counter(type(result) for result in run_concurrently(8, confirm))
-    assert results == {type(None): 1, grants.GrantRefused: 7}
+    assert results == {type(None): 1, Refused: 7}
     assert balance(account) == LIMIT + 1
     assert LedgerEntry.objects.count() == 1
     assert not list(find_discrepancies())

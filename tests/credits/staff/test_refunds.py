@@ -94,11 +94,11 @@ def test_refund_seen_before_another_one_is_refused_or_was_recorded_by_it(
     assert order.refunded_cents == 1_000
 
 
-@pytest.mark.parametrize("amount", ["0", "-1", "35.01", "0.001", "ten", "", "1e9"])
-def test_invalid_amount_is_refused(staff_client: Client, order: Order, amount: str) -> None:
-    page = staff_client.post(path_of(order), {**FORM, "amount": amount}).content.decode()
-    assert "errorlist" in page
-    assert 'name="preview"' not in page
+def test_invalid_amount_is_refused(staff_client: Client, order: Order) -> None:
+    for amount in ("0", "-1", "35.01", "0.001", "ten", "", "1e9"):
+        page = staff_client.post(path_of(order), {**FORM, "amount": amount}).content.decode()
+        assert "errorlist" in page, amount
+        assert 'name="preview"' not in page, amount
 
 
 def test_grant_shows_the_balance_before_and_after(staff_client: Client, account: Account) -> None:
@@ -116,9 +116,7 @@ def test_members_of_a_suspended_account_read_the_reason(
     path = f"/admin/accounts/account/{account.pk}/suspend/"
     assert "errorlist" in staff_client.post(path, {**form, "reason": " "}).content.decode()
     staff_client.post(path, form)
-    assert (
-        "Reason: <bdi>A payment is disputed</bdi>."
-        in signed_in(owner).get("/validation/").content.decode()
-    )
+    page = signed_in(owner).get("/validation/").content.decode()
+    assert "Reason: <bdi>A payment is disputed</bdi>." in page
     page = staff_client.get(f"/admin/customers/{account.public_id}/").content.decode()
     assert "A payment is disputed" in page

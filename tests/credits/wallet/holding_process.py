@@ -1,6 +1,6 @@
 """Hold, charge, release, grant, and deduct credits of an account until killed.
 
-Started by test_killed_holds.py with the account's id: `python -m …holding_process acc_…`.
+Started by test_kills.py with the account's id: `python -m …holding_process acc_…`.
 """
 
 import random

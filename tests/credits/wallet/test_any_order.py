@@ -8,13 +8,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 import time_machine
 from hypothesis import strategies as st
-from hypothesis.stateful import (
-    RuleBasedStateMachine,
-    initialize,
-    invariant,
-    precondition,
-    rule,
-)
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from apikeys.services import create_key
 from credits import services
@@ -25,6 +19,7 @@ from credits.plans import changes, offers
 from credits.wallet import holds
 from credits.wallet.books import find_discrepancies
 from credits.wallet.charges import Charge, InsufficientCredits
+from runtime.http.refusals import Refused
 from tests.credits.customers import get_buyer, place_order, sign_up
 from tests.fuzz.exploration import explore_steps
 from validation.models.replays import digest
@@ -150,7 +145,7 @@ class BooksMachine(RuleBasedStateMachine):
         plan = Plan.objects.get(code=code)
         try:
             changes.schedule_plan(account=self.account, plan=plan, actor=self.user)
-        except changes.PlanRefused:
+        except Refused:
             assert plan.price_cents > self._plan().price_cents
 
     @precondition(lambda self: self.account.orders.exists())

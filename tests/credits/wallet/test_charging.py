@@ -7,9 +7,10 @@ from django.db import connection
 
 from accounts.models import Account
 from apikeys.models import ApiKey
+from apikeys.models.lookup import KeyLookup
 from credits.models import UseHour, Wallet
 from credits.wallet.books import find_discrepancies
-from credits.wallet.charges import Charge, InsufficientCredits, charge_account
+from credits.wallet.charges import Charge, InsufficientCredits, charge_account, charge_and_insert
 from tests.support.api_client import ApiClient, error_code
 from validation.models import LogEntry, Replay
 from validation.services import validate
@@ -46,10 +47,9 @@ def test_response_states_its_cost_and_the_balance_left(
 
 
 @pytest.mark.anywhere
-@pytest.mark.parametrize("body", [b"{", b"{}", b'{"email": 5}', b'{"email": "a@b.co", "x": 1}'])
-def test_refused_request_costs_nothing(caller: ApiClient, account: Account, body: bytes) -> None:
-    response = caller.send(body)
-    assert "X-Credits-Cost" not in response.headers
+def test_refused_request_costs_nothing(caller: ApiClient, account: Account) -> None:
+    for body in (b"{", b"{}", b'{"email": 5}', b'{"email": "a@b.co", "x": 1}'):
+        assert "X-Credits-Cost" not in caller.send(body).headers
     assert Wallet.objects.get(account=account).balance == 100
     assert not UseHour.objects.exists()
 
@@ -105,10 +105,8 @@ def test_usage_is_recorded_by_key_hour_and_verdict(
     for email in (DEFINITE, DEFINITE, UNKNOWN, SANDBOX):
         caller.validate(email)
     rows = UseHour.objects.order_by("verdict")
-    assert [(row.verdict, row.calls, row.credits) for row in rows] == [
-        ("undeliverable", 2, 2),
-        ("unknown", 1, 0),
-    ]
+    counts = [(row.verdict, row.calls, row.credits) for row in rows]
+    assert counts == [("undeliverable", 2, 2), ("unknown", 1, 0)]
     for row in rows:
         assert (row.account, row.key) == (account, key)
         assert (row.hour.minute, row.hour.second) == (0, 0)
@@ -117,21 +115,15 @@ def test_usage_is_recorded_by_key_hour_and_verdict(
 
 
 @pytest.mark.anywhere
-@pytest.mark.parametrize(
-    ("milliseconds", "bucket"),
-    [
+def test_duration_is_counted_in_one_of_six_buckets(account: Account) -> None:
+    for milliseconds, bucket in (
         *((0, "up_to_20_ms"), (20, "up_to_20_ms"), (21, "up_to_50_ms"), (100, "up_to_100_ms")),
         *((250, "up_to_250_ms"), (1000, "up_to_1000_ms"), (1001, "slower")),
-    ],
-)
-def test_duration_is_counted_in_one_of_six_buckets(
-    account: Account, milliseconds: int, bucket: str
-) -> None:
-    charge_account(
-        Charge(account=account, key=None, verdict="risky", cost=1, duration_ms=milliseconds)
-    )
-    row = UseHour.objects.get()
-    assert (getattr(row, bucket), row.duration_ms) == (1, milliseconds)
+    ):
+        UseHour.objects.all().delete()
+        charge_account(Charge(account, None, "risky", cost=1, duration_ms=milliseconds))
+        row = UseHour.objects.get()
+        assert (getattr(row, bucket), row.duration_ms) == (1, milliseconds)
 
 
 @pytest.mark.parametrize("has_key", [True, False])
@@ -172,3 +164,42 @@ def test_charged_request_takes_few_queries(
     caller.validate(DEFINITE)
     with django_assert_num_queries(1 + (1 if connection.vendor == "postgresql" else 4) + 2):
         caller.validate(DEFINITE)
+
+
+# A call reads only the account and wallet of its key, however many there are.
+ON_POSTGRESQL = pytest.mark.skipif("connection.vendor != 'postgresql'", reason="PostgreSQL only")
+SCANS = "SELECT seq_scan FROM pg_stat_xact_user_tables WHERE relname = %s"
+
+
+@pytest.fixture
+def many_accounts() -> None:
+    accounts = Account.objects.bulk_create(Account(name=f"Shop {n}") for n in range(2_000))
+    Wallet.objects.bulk_create(Wallet(account=account) for account in accounts)
+    with connection.cursor() as cursor:
+        # As autovacuum does. Prepared statements are then planned again.
+        cursor.execute("ANALYZE accounts_account, credits_wallet")
+
+
+def full_scans(table: str) -> int:
+    with connection.cursor() as cursor:
+        cursor.execute(SCANS, [table])
+        return int(cursor.fetchone()[0])
+
+
+@ON_POSTGRESQL
+@pytest.mark.usefixtures("key", "many_accounts")
+def test_charges_scan_no_wallets(account: Account, key: ApiKey) -> None:
+    charge = Charge(account, key, "deliverable", cost=1, duration_ms=1)
+    before = full_scans("credits_wallet")
+    assert charge_and_insert([charge], skip_locked=True) == [99]
+    assert charge_and_insert([charge] * 20, skip_locked=False)[-1] == 79
+    assert charge_account(charge) == 78
+    assert full_scans("credits_wallet") == before
+
+
+@ON_POSTGRESQL
+@pytest.mark.usefixtures("key", "many_accounts")
+def test_lookup_scans_no_accounts(secret: str) -> None:
+    before = full_scans("accounts_account")
+    assert KeyLookup().find(secret) is not None
+    assert full_scans("accounts_account") == before

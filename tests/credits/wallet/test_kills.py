@@ -1,10 +1,11 @@
-"""Kill web workers and the database under load: responses are lost, but never a credit."""
+"""Kill web workers, holding processes and the database under load: no credit is lost."""
 
 import http.client
 import json
 import os
 import random
 import signal
+import subprocess
 import threading
 import time
 from collections.abc import Iterator
@@ -14,10 +15,10 @@ from pathlib import Path
 import psutil
 import pytest
 
-from tests.credits.killed_processes import product_on
+from tests.credits.killed_processes import product_on, start_process
 from tests.servers.books import assert_books_agree, fetch_number, fetch_rows
 from tests.servers.client import ClientResponse, HttpCaller
-from tests.servers.keys import make_key, manage
+from tests.servers.keys import make_account, make_key, manage
 from tests.servers.postgres import postgres_server
 from tests.servers.product import Product, product
 
@@ -197,3 +198,57 @@ def test_killed_workers_charge_no_batch_in_part_or_twice(tmp_path: Path, databas
     keyed = [key for key in load.answered if int(key.split("-")[0]) in load.with_key]
     assert replays == len(keyed)
     assert len({load.answered[key] for key in keyed}) == len(keyed)
+
+
+PROCESSES, KILLS = 3, 8
+CHARGES_BETWEEN_KILLS = 10
+
+
+def start(site: Product, account_id: str) -> subprocess.Popen[str]:
+    return start_process("tests.credits.wallet.holding_process", site, account_id)
+
+
+def wait_for_charges(process: subprocess.Popen[str]) -> None:
+    assert process.stdout
+    for _ in range(random.randint(1, CHARGES_BETWEEN_KILLS)):
+        assert process.stdout.readline() == "charged\n"
+
+
+def kill(process: subprocess.Popen[str]) -> None:
+    process.kill()
+    process.communicate()
+
+
+def hold_and_kill(site: Product) -> None:
+    make_account(site, "holder@shop.example", "--credits", "5000")
+    ((account_id,),) = fetch_rows(
+        site, "SELECT public_id FROM accounts_account ORDER BY id DESC LIMIT 1"
+    )
+    processes = [start(site, account_id) for _ in range(PROCESSES)]
+    try:
+        for number in range(KILLS):
+            victim = number % PROCESSES
+            wait_for_charges(processes[victim])
+            kill(processes[victim])
+            processes[victim] = start(site, account_id)
+        wait_for_charges(processes[0])
+    finally:
+        for process in processes:
+            kill(process)
+
+
+def assert_no_held_credit_lost(site: Product) -> None:
+    assert "agree" in manage(site, "check_books")
+    charged = fetch_number(site, "SELECT SUM(charged) FROM credits_hold")
+    assert charged == fetch_number(site, "SELECT SUM(credits) FROM credits_usehour")
+    assert charged > 0
+    # Killed processes leave holds open, and their credits stay held.
+    held = fetch_number(site, "SELECT SUM(held) FROM credits_wallet")
+    assert held == fetch_number(site, "SELECT SUM(remaining) FROM credits_hold")
+
+
+@pytest.mark.parametrize("database", ["sqlite", "postgresql"])
+def test_killed_processes_lose_no_held_credit(tmp_path: Path, database: str) -> None:
+    with product_on(database, tmp_path) as site:
+        hold_and_kill(site)
+        assert_no_held_credit_lost(site)

@@ -26,17 +26,14 @@ def entry(account: Account, owner: User) -> LedgerEntry:
     return account.ledger.get()
 
 
-@pytest.mark.parametrize(
-    "statement",
-    [
+def test_ledger_entries_cannot_be_updated_or_deleted(entry: LedgerEntry) -> None:
+    for statement in (
         "UPDATE credits_ledgerentry SET amount = 1",
         "UPDATE credits_ledgerentry SET reason = 'Another' WHERE amount > 0",
         "DELETE FROM credits_ledgerentry",
-    ],
-)
-def test_ledger_entries_cannot_be_updated_or_deleted(entry: LedgerEntry, statement: str) -> None:
-    with pytest.raises(DatabaseError, match=REFUSED):
-        run(statement)
+    ):
+        with pytest.raises(DatabaseError, match=REFUSED):
+            run(statement)
     assert LedgerEntry.objects.get() == entry
 
 
@@ -56,44 +53,31 @@ def test_ledger_cannot_be_truncated_or_replaced(entry: LedgerEntry) -> None:
     assert LedgerEntry.objects.get().amount == 100
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"balance": -1},
-        {"debt": -1},
-        {"balance": 1, "debt": 1},
-        {"low_balance_threshold": -1},
-        {"held": -1},
-        {"held": 1, "balance": 0, "debt": 1},
-    ],
-)
-def test_database_refuses_an_invalid_wallet(account: Account, change: dict[str, int]) -> None:
-    with pytest.raises(IntegrityError), transaction.atomic():
-        Wallet.objects.filter(account=account).update(**change)
+def test_database_refuses_an_invalid_wallet(account: Account) -> None:
+    for change in (
+        *({"balance": -1}, {"debt": -1}, {"low_balance_threshold": -1}, {"held": -1}),
+        *({"balance": 1, "debt": 1}, {"held": 1, "balance": 0, "debt": 1}),
+    ):
+        with pytest.raises(IntegrityError), transaction.atomic():
+            Wallet.objects.filter(account=account).update(**change)
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
+def test_entry_with_the_wrong_sign_or_kind_or_an_empty_text_is_refused(account: Account) -> None:
+    fields = {"kind": "grant", "amount": 1, "source": "x", "actor": "me", "reason": "why"}
+    changes: list[dict[str, Any]] = [
         *({"amount": 0}, {"amount": -1}, {"kind": "present"}, {"kind": "refund"}),
         *({"kind": "deduct", "amount": 0}, {"source": ""}, {"actor": ""}, {"reason": ""}),
-    ],
-)
-def test_entry_with_the_wrong_sign_or_kind_or_an_empty_text_is_refused(
-    account: Account, change: dict[str, Any]
-) -> None:
-    fields = {"kind": "grant", "amount": 1, "source": "x", "actor": "me", "reason": "why"}
-    with pytest.raises(IntegrityError), transaction.atomic():
-        LedgerEntry.objects.create(account=account, **{**fields, **change})
+    ]
+    for change in changes:
+        with pytest.raises(IntegrityError), transaction.atomic():
+            LedgerEntry.objects.create(account=account, **{**fields, **change})
 
 
-@pytest.mark.parametrize("amount", [0, -1, 1.5, "5", True, None, 2**63, MAX_CREDITS + 1])
 @pytest.mark.parametrize("service", [grant, deduct])
-def test_invalid_amount_is_refused_and_posts_nothing(
-    account: Account, service: Any, amount: Any
-) -> None:
-    with pytest.raises(InvalidAmount):
-        service(account=account, amount=amount, reason="Odd", actor=None)
+def test_invalid_amount_is_refused_and_posts_nothing(account: Account, service: Any) -> None:
+    for amount in (0, -1, 1.5, "5", True, None, 2**63, MAX_CREDITS + 1):
+        with pytest.raises(InvalidAmount):
+            service(account=account, amount=amount, reason="Odd", actor=None)
     assert account.ledger.count() == 1
     assert Wallet.objects.get(account=account).balance == 100
 
@@ -123,10 +107,10 @@ def test_deduction_beyond_the_balance_is_a_debt_that_the_next_grant_pays(
 def test_grants_and_deductions_are_in_the_audit_log_and_keep_a_deleted_actor(
     account: Account, staff: User
 ) -> None:
-    grant(account=account, amount=5_000, reason="Sorry", actor=staff, ip="198.51.100.9")
+    grant(account=account, amount=5_000, reason="Sorry", actor=staff)
     deduct(account=account, amount=10, reason="Too many", actor=staff)
     granted, deducted = account.audit_entries.filter(action__startswith="credits.").order_by("pk")
-    assert (granted.actor, granted.target, granted.ip) == (staff, "5,000: Sorry", "198.51.100.9")
+    assert (granted.actor, granted.target) == (staff, "5,000: Sorry")
     assert (deducted.action, deducted.target) == ("credits.deducted", "10: Too many")
     staff.delete()
     assert account.ledger.get(kind=EntryKind.GRANT).actor == "staff@service.example"

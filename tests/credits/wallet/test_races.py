@@ -16,7 +16,7 @@ from apikeys.services import create_key
 from credits import services
 from credits.models import Hold, LedgerEntry, Order, Pack, Wallet
 from credits.orders import fulfillment, refunds
-from credits.payments.stripe import Stripe
+from credits.payments.stripe.checkout import Stripe
 from credits.wallet.books import find_discrepancies
 from credits.wallet.charges import Charge, InsufficientCredits
 from credits.wallet.holds import HoldEnded, charge_hold, hold_credits

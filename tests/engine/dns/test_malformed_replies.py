@@ -11,14 +11,7 @@ import pytest
 
 from engine.check import Engine
 from tests.engine.conftest import get_reason
-from tests.servers.dns import (
-    FakeDns,
-    refused,
-    reply_with_code,
-    servfail,
-    silence,
-    truncated,
-)
+from tests.servers.dns import FakeDns, refused, reply_with_code, servfail, silence, truncated
 
 
 def referral(query: dns.message.Message) -> dns.message.Message:

@@ -255,9 +255,7 @@ def test_one_dishonest_resolver_of_several_is_enough(fake_dns: FakeDns, is_first
         assert get_reason(engine, "nowhere.de") == "dns_failure"
 
 
-def test_lame_server_does_not_cost_the_others_their_trust(
-    fake_dns: FakeDns,
-) -> None:
+def test_lame_server_does_not_cost_the_others_their_trust(fake_dns: FakeDns) -> None:
     """The lame server's replies show that it is neither authoritative nor recursive."""
     lame = FakeDns(default_behavior=reply_with_code(dns.rcode.NXDOMAIN))
     with dns_server(lame) as one, dns_server(fake_dns) as other:

@@ -111,10 +111,7 @@ def test_silent_server_times_out(server: SmtpServer) -> None:
 def test_bytes_that_trickle_do_not_extend_a_deadline(server: SmtpServer) -> None:
     line = f"250 2.1.5 {'x' * 200}"
     server.hosts["127.0.0.1"] = SmtpHost(
-        mailboxes={
-            "slow": one_byte_at_a_time(line, 0.05),
-            "steady": one_byte_at_a_time(line, 0),
-        }
+        mailboxes={"slow": one_byte_at_a_time(line, 0.05), "steady": one_byte_at_a_time(line, 0)}
     )
     assert ask(server, "slow", impatient_after=b"RCPT").outcome == SmtpOutcome.TIMED_OUT
     assert ask(server, "steady").reply == line.encode()
@@ -131,42 +128,31 @@ def test_deadline_of_the_probe_covers_all_commands(server: SmtpServer) -> None:
     assert conversation.stage in {"connect", "ehlo"}
 
 
+REPLIED, DROPPED, TIMED_OUT = SmtpOutcome.REPLIED, SmtpOutcome.DROPPED, SmtpOutcome.TIMED_OUT
+TOO_LONG, UNCLEAR = SmtpOutcome.TOO_LONG, SmtpOutcome.UNCLEAR
+
+
 @pytest.mark.parametrize(
     ("host", "stage", "outcome", "reply"),
     [
-        (SmtpHost(banner=DROP), "connect", SmtpOutcome.DROPPED, b""),
-        (SmtpHost(banner=SILENCE), "connect", SmtpOutcome.TIMED_OUT, b""),
+        (SmtpHost(banner=DROP), "connect", DROPPED, b""),
+        (SmtpHost(banner=SILENCE), "connect", TIMED_OUT, b""),
         # Below the limit, as 9 s are.
-        (SmtpHost(banner=(0.1, b"220 Slow\r\n")), "rcpt", SmtpOutcome.REPLIED, b"250 2.1.5 OK"),
-        (
-            SmtpHost(banner="554 5.7.1 Blocked"),
-            "connect",
-            SmtpOutcome.REPLIED,
-            b"554 5.7.1 Blocked",
-        ),
-        (SmtpHost(banner="521 No mail"), "connect", SmtpOutcome.REPLIED, b"521 No mail"),
-        (
-            SmtpHost(banner=b"220-Hi\r\n420 Hm\r\n"),
-            "connect",
-            SmtpOutcome.REPLIED,
-            b"220-Hi\n420 Hm",
-        ),
-        (SmtpHost(banner=without_end("220-Hi")), "connect", SmtpOutcome.TOO_LONG, b""),
-        (SmtpHost(banner=(b"220 Hi\r\n", None)), "ehlo", SmtpOutcome.DROPPED, b"220 Hi"),
-        (SmtpHost(banner=b"220 Hi\r\n250 Early\r\n"), "connect", SmtpOutcome.UNCLEAR, b""),
-        (SmtpHost(ehlo="521 No mail"), "ehlo", SmtpOutcome.REPLIED, b"521 No mail"),
-        (SmtpHost(ehlo="421 4.7.0 Busy"), "ehlo", SmtpOutcome.REPLIED, b"421 4.7.0 Busy"),
-        (SmtpHost(ehlo=(b"554 No\r\n", None)), "ehlo", SmtpOutcome.REPLIED, b"554 No"),
-        (SmtpHost(ehlo="502 No", helo="504 No"), "ehlo", SmtpOutcome.REPLIED, b"504 No"),
-        (SmtpHost(ehlo="502 No"), "rcpt", SmtpOutcome.REPLIED, b"250 2.1.5 OK"),
-        (SmtpHost(mail="550 5.7.1 No"), "mail", SmtpOutcome.REPLIED, b"550 5.7.1 No"),
-        (SmtpHost(mail=SILENCE), "mail", SmtpOutcome.TIMED_OUT, b"250"),
-        (
-            SmtpHost(mail=(b"421 4.7.0 Bye\r\n", None)),
-            "mail",
-            SmtpOutcome.REPLIED,
-            b"421 4.7.0 Bye",
-        ),
+        (SmtpHost(banner=(0.1, b"220 Slow\r\n")), "rcpt", REPLIED, b"250 2.1.5 OK"),
+        (SmtpHost(banner="554 5.7.1 Blocked"), "connect", REPLIED, b"554 5.7.1 Blocked"),
+        (SmtpHost(banner="521 No mail"), "connect", REPLIED, b"521 No mail"),
+        (SmtpHost(banner=b"220-Hi\r\n420 Hm\r\n"), "connect", REPLIED, b"220-Hi\n420 Hm"),
+        (SmtpHost(banner=without_end("220-Hi")), "connect", TOO_LONG, b""),
+        (SmtpHost(banner=(b"220 Hi\r\n", None)), "ehlo", DROPPED, b"220 Hi"),
+        (SmtpHost(banner=b"220 Hi\r\n250 Early\r\n"), "connect", UNCLEAR, b""),
+        (SmtpHost(ehlo="521 No mail"), "ehlo", REPLIED, b"521 No mail"),
+        (SmtpHost(ehlo="421 4.7.0 Busy"), "ehlo", REPLIED, b"421 4.7.0 Busy"),
+        (SmtpHost(ehlo=(b"554 No\r\n", None)), "ehlo", REPLIED, b"554 No"),
+        (SmtpHost(ehlo="502 No", helo="504 No"), "ehlo", REPLIED, b"504 No"),
+        (SmtpHost(ehlo="502 No"), "rcpt", REPLIED, b"250 2.1.5 OK"),
+        (SmtpHost(mail="550 5.7.1 No"), "mail", REPLIED, b"550 5.7.1 No"),
+        (SmtpHost(mail=SILENCE), "mail", TIMED_OUT, b"250"),
+        (SmtpHost(mail=(b"421 4.7.0 Bye\r\n", None)), "mail", REPLIED, b"421 4.7.0 Bye"),
     ],
 )
 def test_conversation_ends_where_the_server_ends_it(
@@ -259,15 +245,9 @@ def test_second_recipient_is_asked_if_the_first_reply_requires_it(server: SmtpSe
         *(
             (EHLO_NAME, SENDER, recipient)
             for recipient in (
-                "jane@shop.example\r\nDATA",
-                "jane\r\n@shop.example",
-                "jane\x00@shop.example",
-                "ja ne@shop.example",
-                '"ja ne"@shop.example',
-                "jane>@shop.example",
-                "jane@[127.0.0.1]",
-                f"{'j' * 600}@shop.example",
-                "",
+                *("jane@shop.example\r\nDATA", "jane\r\n@shop.example", "jane\x00@shop.example"),
+                *("ja ne@shop.example", '"ja ne"@shop.example', "jane>@shop.example"),
+                *("jane@[127.0.0.1]", f"{'j' * 600}@shop.example", ""),
             )
         ),
     ],

@@ -127,11 +127,8 @@ def test_bytes_of_a_proxy_that_trickle_do_not_extend_the_deadline(
 @pytest.mark.parametrize(
     "url",
     [
-        "http://127.0.0.1:1080",
-        "socks5h://127.0.0.1:1080",
-        "socks5://",
-        "socks5://127.0.0.1:99999",
-        f"socks5://{'u' * 256}:p@127.0.0.1",
+        *("http://127.0.0.1:1080", "socks5h://127.0.0.1:1080", "socks5://"),
+        *("socks5://127.0.0.1:99999", f"socks5://{'u' * 256}:p@127.0.0.1"),
     ],
 )
 def test_url_of_a_proxy_is_checked(url: str) -> None:

@@ -35,17 +35,8 @@ def test_joiner_inside_a_word_is_valid(local_part: str, domain: str) -> None:
 @pytest.mark.parametrize(
     "local_part",
     [
-        "{}",
-        "{}jane",
-        "jane{}",
-        "ja{}ne",
-        "{}می",
-        "می{}",
-        "ا{}می",
-        "می{}{}خ",
-        "می{}.خ",
-        "می.{}خ",
-        "👨{}👩",
+        *("{}", "{}jane", "jane{}", "ja{}ne", "{}می", "می{}", "ا{}می", "می{}{}خ", "می{}.خ"),
+        *("می.{}خ", "👨{}👩"),
     ],
 )
 def test_joiner_anywhere_else_is_an_invisible_character(joiner: str, local_part: str) -> None:

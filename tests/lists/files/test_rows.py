@@ -78,6 +78,20 @@ def test_addresses_in_a_single_line_are_rows(separator: str) -> None:
     assert detect_and_read(separator.join([*addresses[:5], "\n"]).encode()) == rows[:5]
 
 
+def test_addresses_with_names_in_a_single_line_are_rows() -> None:
+    cells = ["Jane Doe <jane@shop.example>", '"Roe, Joe" <joe@shop.example>', "a@shop.example"]
+    rows = [["Jane Doe <jane@shop.example>"], ["Roe, Joe <joe@shop.example>"], ["a@shop.example"]]
+    for separator in (", ", ",", ";"):
+        assert detect_and_read(separator.join(cells).encode()) == rows
+
+
+def test_quotation_mark_can_follow_a_space_if_that_gives_addresses() -> None:
+    text = b'Name, "Email"\nDoe, "jane@shop.example"\n'
+    assert detect_and_read(text) == [["Name", "Email"], ["Doe", "jane@shop.example"]]
+    text = b'Note,Email\n  a,jane@shop.example\n "b",joe@shop.example\n"c, ""d""",a@shop.example\n'
+    assert detect_and_read(text)[1][0] == "  a"
+
+
 def test_single_line_with_other_cells_is_a_row() -> None:
     assert detect_and_read(b"jane@shop.example,Jane") == [["jane@shop.example", "Jane"]]
 

@@ -9,11 +9,9 @@ from django.conf import settings
 from django.test import Client
 from django.utils.html import strip_tags
 
-from reference.docs.pages import GROUPS, PAGES, DocsPage
+from reference.docs.pages import GROUPS, PAGES
 
 pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
-
-each_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 
 
 @cache
@@ -27,42 +25,42 @@ def without_code(markdown: str) -> str:
     return re.sub(r"^ *```.*?^ *```$|`+[^`]*`+", "", markdown, flags=re.DOTALL | re.MULTILINE)
 
 
-@each_page
-def test_page_links_to_its_markdown(page: DocsPage) -> None:
-    link = f'<link rel="alternate" type="text/markdown" href="/docs/{page.markdown_path}">'
-    assert link in read_text(f"/docs/{page.path}")
-    response = Client().get(f"/docs/{page.markdown_path}")
-    assert response.headers["Content-Type"] == "text/markdown; charset=utf-8"
+def test_page_links_to_its_markdown() -> None:
+    for page in PAGES:
+        link = f'<link rel="alternate" type="text/markdown" href="/docs/{page.markdown_path}">'
+        assert link in read_text(f"/docs/{page.path}")
+        response = Client().get(f"/docs/{page.markdown_path}")
+        assert response.headers["Content-Type"] == "text/markdown; charset=utf-8"
 
 
-@each_page
-def test_markdown_has_each_heading_code_block_and_table_row_of_the_page(page: DocsPage) -> None:
-    html = read_text(f"/docs/{page.path}")
-    markdown = read_text(f"/docs/{page.markdown_path}")
-    assert markdown.startswith(f"# {page.title}\n\n")
-    main = html.partition("<main")[2].partition("</main>")[0]
-    text = re.sub(r"^```.*?^```$", "", markdown, flags=re.M | re.S)
-    for level in (1, 2, 3):
-        headings = re.findall(rf"^{'#' * level} \S.*$", text, re.MULTILINE)
-        assert len(headings) == len(re.findall(rf"<h{level}\b", main))
-    assert markdown.count("\n```") == 2 * html.count("<pre")
-    rows = re.findall(r"^\| (?!-).*", markdown, re.MULTILINE)
-    assert len(rows) == html.count("<tr")
-    assert all(len(re.findall(r"(?<!\\)\|", line)) > 2 for line in rows)
+def test_markdown_has_each_heading_code_block_and_table_row_of_the_page() -> None:
+    for page in PAGES:
+        html = read_text(f"/docs/{page.path}")
+        markdown = read_text(f"/docs/{page.markdown_path}")
+        assert markdown.startswith(f"# {page.title}\n\n")
+        main = html.partition("<main")[2].partition("</main>")[0]
+        text = re.sub(r"^```.*?^```$", "", markdown, flags=re.M | re.S)
+        for level in (1, 2, 3):
+            headings = re.findall(rf"^{'#' * level} \S.*$", text, re.MULTILINE)
+            assert len(headings) == len(re.findall(rf"<h{level}\b", main)), page.name
+        assert markdown.count("\n```") == 2 * html.count("<pre"), page.name
+        rows = re.findall(r"^\| (?!-).*", markdown, re.MULTILINE)
+        assert len(rows) == html.count("<tr"), page.name
+        assert all(len(re.findall(r"(?<!\\)\|", line)) > 2 for line in rows)
 
 
-@each_page
-def test_markdown_has_neither_html_nor_attributes_and_only_absolute_links(page: DocsPage) -> None:
-    markdown = read_text(f"/docs/{page.markdown_path}").replace("\r", "")
-    text = without_code(markdown)
-    assert not re.search(r"(?<!\\)</?[a-z]", text)
-    assert "&lt;" not in markdown
-    targets = re.findall(r"\]\(([^)]*)\)", text)
-    assert all(target.startswith((settings.BASE_URL, "mailto:")) for target in targets)
-    assert not re.search(r"\{[#.:]", text)
-    html = read_text(f"/docs/{page.path}")
-    for block in re.findall(r"<pre[^>]*><code[^>]*>(.*?)</code>", html, re.DOTALL):
-        assert f"\n{unescape(strip_tags(block))}\n```\n" in markdown
+def test_markdown_has_neither_html_nor_attributes_and_only_absolute_links() -> None:
+    for page in PAGES:
+        markdown = read_text(f"/docs/{page.markdown_path}").replace("\r", "")
+        text = without_code(markdown)
+        assert not re.search(r"(?<!\\)</?[a-z]", text), page.name
+        assert "&lt;" not in markdown, page.name
+        targets = re.findall(r"\]\(([^)]*)\)", text)
+        assert all(target.startswith((settings.BASE_URL, "mailto:")) for target in targets)
+        assert not re.search(r"\{[#.:]", text)
+        html = read_text(f"/docs/{page.path}")
+        for block in re.findall(r"<pre[^>]*><code[^>]*>(.*?)</code>", html, re.DOTALL):
+            assert f"\n{unescape(strip_tags(block))}\n```\n" in markdown
 
 
 def test_llms_txt_has_the_parts_of_the_format_in_order() -> None:

@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from accounts.services import open_account
 from lists.models import ListChunk
-from runtime.database.heartbeat import Heartbeat
+from runtime.database.leased_rows import Heartbeat
 from tests.conftest import make_user
 from tests.lists.factory import make_list
 from tests.support.waiting import wait_until

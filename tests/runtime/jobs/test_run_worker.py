@@ -46,7 +46,7 @@ def test_daily_jobs_run_once_a_day_for_all_workers() -> None:
 
 
 def test_lease_of_another_worker_is_respected_until_it_ends() -> None:
-    Lease.objects.acquire(LEASE_NAME, "one", seconds=60)
+    Lease.objects.acquire(LEASE_NAME, "one", day=timezone.now().date(), seconds=60)
     assert run_daily_if_due("another") is False
     assert run_count() == 0
     Lease.objects.update(until=timezone.now() - timedelta(seconds=1))
@@ -66,7 +66,7 @@ def test_daily_jobs_run_after_the_clock_was_months_ahead() -> None:
 
 def test_lease_acquired_while_the_clock_was_ahead_is_ignored() -> None:
     with time_machine.travel(timezone.now() + CLOCK_AHEAD):
-        Lease.objects.acquire(LEASE_NAME, "one", seconds=3600)
+        Lease.objects.acquire(LEASE_NAME, "one", day=timezone.now().date(), seconds=3600)
     assert run_daily_if_due("another") is True
 
 
@@ -74,7 +74,7 @@ def test_failed_job_does_not_keep_others_from_running(settings: Settings) -> Non
     settings.ON_EVERY_DAY = [f"{HERE}.fail", f"{HERE}.record_run"]
     assert run_daily_if_due("one") is False
     assert run_count() == 1
-    assert not Lease.objects.is_done_for(LEASE_NAME, timezone.now().date())
+    assert Lease.objects.get(name=LEASE_NAME).done_for is None
 
 
 def test_failed_jobs_are_retried_only_after_the_back_off(settings: Settings) -> None:

@@ -36,10 +36,7 @@ def _close_account(scene: Scene) -> Any:
 
 def _invite(scene: Scene) -> Invitation:
     return team.invite_member(
-        account=scene.account,
-        email="new@shop.example",
-        role=Role.VIEWER,
-        actor=scene.owner,
+        account=scene.account, email="new@shop.example", role=Role.VIEWER, actor=scene.owner
     )
 
 
@@ -138,7 +135,7 @@ def _order_plan(scene: Scene) -> Any:
 
 def _choose_lower_plan(scene: Scene) -> Any:
     pay(place_order(scene.account, "starter"))
-    return scene.send(scene.browser, "credits:choose-later-plan", "free", form_token=TOKEN)
+    return scene.send(scene.browser, "credits:choose-later-plan", "free")
 
 
 def _pay_by_card(scene: Scene) -> Any:
@@ -158,7 +155,7 @@ def _pay_by_card(scene: Scene) -> Any:
 def _remove_card(scene: Scene) -> Any:
     assert scene.stripe
     give_card(scene.stripe, scene.account)
-    return scene.send(scene.browser, "credits:remove-card", form_token=TOKEN)
+    return scene.send(scene.browser, "credits:remove-card")
 
 
 def _switch_on_top_up(scene: Scene) -> Any:
@@ -246,7 +243,7 @@ CASES = [
         lambda scene: scene.send(scene.browser, "credits:cancel-order", scene.order.public_id),
     ),
     ActionCase("credits:receive-stripe-event", "order.paid", _pay_by_card, actor="anonymous"),
-    _case("credits:save-card", "card.agreed", form_token=TOKEN),
+    _case("credits:save-card", "card.agreed"),
     ActionCase("credits:remove-card", "card.removed", _remove_card),
     ActionCase("credits:edit-automatic-top-up", "top_up.switched_on", _switch_on_top_up),
     ActionCase("credits:edit-automatic-top-up", "top_up.changed", _change_top_up),

@@ -19,9 +19,11 @@ from tests.conftest import make_user, signed_in
 from tests.credits.customers import place_order
 from tests.servers.stripe import FakeStripe
 from tests.support.pages import record_authentication
+from tests.support.request_address import request_from
 from tests.support.staff_forms import post_confirmed
 
 TOKEN = "a" * 32
+ADDRESS = "127.0.0.1"
 
 
 @dataclass
@@ -58,7 +60,8 @@ class Scene:
     def send_to(self, client: Client, path: str, form: Any, **extra: Any) -> Any:
         """Send the form that performs the action. Entries written before it don't count."""
         self._forget_entries()
-        with TestCase.captureOnCommitCallbacks(execute=True):
+        # The callbacks of a commit run in the request, but here after it.
+        with request_from(ADDRESS), TestCase.captureOnCommitCallbacks(execute=True):
             response = post_confirmed(client, path, form, **extra)
         assert response.status_code in {200, 302}, response.content.decode()
         return response

@@ -11,7 +11,7 @@ from accounts.models import Account
 from accounts.roles import Role
 from tests.conftest import make_member, signed_in
 from tests.support.api_client import ApiClient
-from validation.account_domains.services import MAX_ENTRIES, DomainLists, read_domains
+from validation.account_domains.services import MAX_ENTRIES, read_domains
 
 pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 
@@ -56,7 +56,7 @@ def test_errors_name_the_lines_and_keep_the_text(browser: Client, account: Accou
         "subdomains.",
     ]
     assert (form["allowed"].value(), form["denied"].value()) == (text, "spam.example")
-    assert read_domains(account) == DomainLists()
+    assert read_domains(account).document() == {"allowed": [], "denied": []}
     errors = save(browser, "com\n" * 100).context["form"].errors["allowed"]
     assert (len(errors), errors[-1]) == (21, "Only the first 20 problems are shown.")
 
@@ -86,7 +86,7 @@ def test_change_by_someone_else_is_replaced_only_after_an_error(
 def test_form_without_its_etag_is_refused(browser: Client, account: Account) -> None:
     response = save(browser, denied="spam.example", etag="")
     assert "The form was incomplete." in text_of(response)
-    assert read_domains(account) == DomainLists()
+    assert read_domains(account).document() == {"allowed": [], "denied": []}
 
 
 def test_page_names_allowed_domains_that_a_denied_one_covers(browser: Client) -> None:

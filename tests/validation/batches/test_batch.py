@@ -107,6 +107,15 @@ def test_wrong_element_is_named_and_nothing_is_done(caller: ApiClient, account: 
     assert caller.get("/v1/me").headers["X-RateLimit-Remaining"] == "51"
 
 
+@pytest.mark.anywhere
+def test_only_the_first_of_several_errors_is_reported(caller: ApiClient) -> None:
+    document: dict[str, object] = {"x": 1, "check": 1}
+    response = caller.send_json("POST", "/v1/validate/batch", document)
+    assert refusal(response) == (400, "missing_field", "emails")
+    response = caller.send_json("POST", "/v1/validate/batch", {**document, "emails": ["a"]})
+    assert refusal(response) == (400, "invalid_field", "check")
+
+
 def test_too_many_addresses_are_refused_with_the_maximum(caller: ApiClient) -> None:
     response = caller.validate_batch(["a"] * 101)
     assert response.json()["error"]["details"] == {"max": 100}
@@ -201,9 +210,7 @@ def test_erasing_an_address_deletes_its_rows_and_the_batch_to_replay(
     caller.validate_batch(["joe@localhost"], Idempotency_Key="import-2")
     counted = count_rows(email="JANE@localhost", account=account)
     assert (counted.requests, counted.replays) == (1, 1)
-    erase_address(
-        email="Jane@localhost", account=account, actor=account.memberships.get().user, ip=None
-    )
+    erase_address(email="Jane@localhost", account=account, actor=account.memberships.get().user)
     assert LogEntry.objects.filter(account=account).count() == 2
     assert Replay.objects.count() == 1
 

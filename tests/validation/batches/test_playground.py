@@ -153,3 +153,12 @@ def test_button_with_sandbox_addresses_takes_precedence_over_the_text(browser: C
     page = read_page(response)
     assert {row[1].rpartition("@")[2] for row in rows(page)} == {"sandbox.test"}
     assert "0 credits, 100 left" in page
+
+
+@pytest.mark.parametrize(("limit", "is_shown"), [(60, True), (99, True), (100, False)])
+def test_lower_rate_limit_is_explained(
+    browser: Client, account: Account, limit: int, is_shown: bool
+) -> None:
+    Account.objects.filter(pk=account.pk).update(requests_per_minute=limit)
+    page = " ".join(read_page(browser.get(PAGE)).split())
+    assert (f"So a batch can have up to {limit} addresses." in page) is is_shown

@@ -14,7 +14,8 @@ from tests.support.api_client import ApiClient
 from validation.charging.lost_charges import buffer, record_lost_charge
 from validation.erasure import erase_address
 from validation.models import LogEntry, StoredResult
-from validation.request_log.retention import delete_old_results, delete_requests
+from validation.request_log.data import delete_requests
+from validation.request_log.retention import delete_old_results
 from validation.results import stored_results
 
 pytestmark = pytest.mark.django_db
@@ -42,7 +43,7 @@ def are_stored(caller: ApiClient, results: list[dict[str, Any]]) -> list[bool]:
 
 
 def erase(account: Account | None, email: str, actor: User) -> None:
-    erase_address(email=email, account=account, actor=actor, ip=None)
+    erase_address(email=email, account=account, actor=actor)
 
 
 def store_like_previous_release(batch: list[dict[str, Any]], account: Account) -> None:

@@ -78,7 +78,7 @@ def test_longest_comment_and_bounce_are_accepted_escaped(caller: ApiClient, resu
 def test_repeated_feedback_replaces_it(caller: ApiClient, result_id: str, staff: User) -> None:
     first = send(caller, result_id, expected="deliverable", comment="Once").json()
     feedback = Feedback.objects.get()
-    services.answer_feedback(feedback=feedback, answer="No", actor=staff, ip=None)
+    services.answer_feedback(feedback=feedback, answer="No", actor=staff)
     again = send(caller, result_id, expected="disposable").json()
     assert again == first
     feedback = Feedback.objects.get()

@@ -33,7 +33,7 @@ def test_erasing_an_address_deletes_its_feedback(account: Account, owner: User) 
     found = count_rows(email=NO_ADDRESS, account=account)
     assert (found.requests, found.feedback) == (1, 1)
     assert found.summary == "1 request, 0 stored responses, and 1 message of feedback"
-    assert erase_address(email=NO_ADDRESS, account=account, actor=owner, ip=None) == 2
+    assert erase_address(email=NO_ADDRESS, account=account, actor=owner) == 2
     assert Feedback.objects.get() == other
 
 
@@ -41,7 +41,7 @@ def test_erasing_for_one_account_keeps_the_feedback_of_others(
     account: Account, owner: User, stranger: User
 ) -> None:
     theirs = make_feedback(stranger.memberships.get().account)
-    erase_address(email=NO_ADDRESS, account=account, actor=owner, ip=None)
+    erase_address(email=NO_ADDRESS, account=account, actor=owner)
     assert Feedback.objects.get() == theirs
 
 

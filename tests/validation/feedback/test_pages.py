@@ -51,7 +51,7 @@ def test_member_sends_feedback_and_sees_it_on_the_request(account: Account, owne
 def test_answer_is_shown_on_the_request(account: Account, owner: User, staff: User) -> None:
     feedback = make_feedback(account, user=owner)
     answer = "The server confirms\nthe bounce."
-    services.answer_feedback(feedback=feedback, answer=answer, actor=staff, ip=None)
+    services.answer_feedback(feedback=feedback, answer=answer, actor=staff)
     page = request_page(make_member(account, Role.VIEWER), feedback.result_id)
     assert "The server confirms<br>the bounce." in page
     assert "Replace feedback" not in page

@@ -67,15 +67,15 @@ def test_answer_goes_to_owners_and_admins_if_the_sender_left(
     make_member(account, Role.VIEWER)
     admin = make_member(account, Role.ADMIN)
     feedback = make_feedback(account, user=make_user("left@shop.example"))
-    answer_feedback(feedback=feedback, answer="Yes", actor=staff, ip=None)
+    answer_feedback(feedback=feedback, answer="Yes", actor=staff)
     mails = Mail.objects.filter(subject__contains=feedback.public_id)
     assert {mail.to for mail in mails} == {owner.email, admin.email}
 
 
 def test_feedback_is_answered_once(account: Account, staff: User) -> None:
     feedback = make_feedback(account)
-    assert answer_feedback(feedback=feedback, answer="Yes", actor=staff, ip=None)
-    assert not answer_feedback(feedback=feedback, answer="No", actor=staff, ip=None)
+    assert answer_feedback(feedback=feedback, answer="Yes", actor=staff)
+    assert not answer_feedback(feedback=feedback, answer="No", actor=staff)
     feedback.refresh_from_db()
     assert feedback.answer == "Yes"
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from runtime.csv_download import BYTE_ORDER_MARK
-from validation.presenters.batches import CSV_COLUMNS, BatchReport, limit_note, present_batch
+from validation.presenters.batches import CSV_COLUMNS, BatchReport, present_batch
 from validation.results.sample_results import sandbox_result
 
 
@@ -94,8 +94,3 @@ def test_duplicate_names_the_line_of_the_text() -> None:
     assert [row.line for row in report.rows] == [2, 5]
     assert [row.note for row in report.rows] == ["", "Repeats line 2, for free."]
     assert [row[9] for row in read_csv(report)] == ["repeats_line", "", "2"]
-
-
-@pytest.mark.parametrize(("limit", "is_shown"), [(60, True), (99, True), (100, False)])
-def test_lower_rate_limit_is_explained(limit: int, is_shown: bool) -> None:
-    assert (f"up to {limit} addresses" in limit_note(limit, 100)) is is_shown

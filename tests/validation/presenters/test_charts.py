@@ -43,11 +43,17 @@ def test_chart_has_a_row_per_interval_and_their_total() -> None:
     assert usage.heading == "Day (UTC)"
 
 
-@pytest.mark.parametrize("interval", [date(2026, 11, 19), datetime(2026, 11, 19, 7, tzinfo=UTC)])
-def test_day_and_hour_lead_to_the_requests_of_that_day(interval: date) -> None:
+@pytest.mark.parametrize(
+    ("interval", "since", "until"),
+    [
+        (date(2026, 11, 19), "2026-11-19T00%3A00", "2026-11-20T00%3A00"),
+        (datetime(2026, 11, 19, 23, tzinfo=UTC), "2026-11-19T23%3A00", "2026-11-20T00%3A00"),
+    ],
+)
+def test_day_and_hour_lead_to_their_requests(interval: date, since: str, until: str) -> None:
     date_range = last_hours(NOW, 24) if isinstance(interval, datetime) else last_days(NOW, 7)
     url = url_of(Account(), date_range, interval, key="playground")
-    assert url == "/validation/requests/?day=2026-11-19&key=playground"
+    assert url == f"/validation/requests/?since={since}&until={until}&key=playground"
 
 
 def test_day_without_a_request_log_leads_nowhere() -> None:

@@ -3,10 +3,10 @@
 import pytest
 
 from engine.verdicts.finding import CHECKS
-from validation.presenters.checks import Check, CheckState, group_checks
+from validation.presenters.checks import CheckState, ShownCheck, group_checks
 
 
-def all_checks(**values: bool) -> dict[str, Check]:
+def all_checks(**values: bool) -> dict[str, ShownCheck]:
     groups = group_checks(dict.fromkeys(CHECKS) | values)
     return {check.name: check for group in groups.values() for check in group}
 

@@ -1,9 +1,10 @@
 """What a new account reads until its first request has arrived."""
 
+from django.template.loader import render_to_string
 from django.utils import timezone
 
 from validation.models import LogEntry
-from validation.presenters.first_steps import arrival_notice, first_request
+from validation.presenters.code_samples import first_request
 from validation.reports.overview import Arrival
 from validation.templatetags.results import first_request as colored_first_request
 
@@ -14,20 +15,31 @@ def entry(**fields: str) -> LogEntry:
     )
 
 
+def render(arrival: Arrival) -> str:
+    context = {"arrival": arrival, "is_overview": False}
+    return " ".join(render_to_string("validation/fragments/arrival.html", context).split())
+
+
 def test_validated_request_shows_its_verdict() -> None:
-    notice = arrival_notice(Arrival(entry(address="<i>***@shop.example", verdict="risky")))
-    assert (notice.tone, notice.is_preliminary) == ("success", False)
-    assert "&lt;i&gt;***@shop.example</strong> is risky, validated in 1,200 ms." in notice.text
-    assert notice.link_text == "View the request"
+    notice = render(Arrival(entry(address="<i>***@shop.example", verdict="risky")))
+    assert "banner-success" in notice and "data-poll-again" not in notice
+    assert "&lt;i&gt;***@shop.example</strong> is risky, validated in 1,200 ms." in notice
+    assert "View the request" in notice
 
 
 def test_refusal_links_to_its_entry_or_to_the_docs() -> None:
-    logged = arrival_notice(Arrival(entry(refusal="missing_field")))
-    assert logged.link_url.startswith("/validation/requests/req_1234567/")
-    notice = arrival_notice(Arrival(None, "api_key_revoked"))
-    assert (notice.tone, notice.is_preliminary) == ("warning", True)
-    assert "refused your request: 401 <code>api_key_revoked</code>" in notice.text
-    assert notice.link_url == "/docs/errors/#api_key_revoked"
+    logged = render(Arrival(entry(refusal="missing_field")))
+    assert 'href="/validation/requests/req_1234567/' in logged
+    notice = render(Arrival(None, "api_key_revoked"))
+    assert "banner-warning" in notice and "data-poll-again" in notice
+    assert "refused your request: 401 <code>api_key_revoked</code>" in notice
+    assert 'href="/docs/errors/#api_key_revoked"' in notice
+
+
+def test_request_without_a_log_entry_is_only_announced() -> None:
+    notice = render(Arrival())
+    assert "banner-success" in notice and "data-poll-again" in notice
+    assert "<span>We received your request.</span>" in notice and "View" not in notice
 
 
 def test_first_request_is_two_commands_with_the_key() -> None:

@@ -151,11 +151,11 @@ def test_erased_address_ends_checks_free(caller: ApiClient, account: Account, ow
         if email == EMAIL:
             run_queue()
             assert KnownMailbox.objects.exists()
-    erase_address(email="Joe@shop.com", account=account, actor=owner, ip=None)
+    erase_address(email="Joe@shop.com", account=account, actor=owner)
     assert error_code(read(caller, pending)) == "not_found"
     assert Probe.objects.get().reason == "mailbox_accepted"
     assert balance(account) == (98, 0)
-    erase_address(email=EMAIL, account=None, actor=owner, ip=None)
+    erase_address(email=EMAIL, account=None, actor=owner)
     for model in (Probe, KnownMailbox, Replay, StoredResult):
         assert not model._default_manager.exists(), model
     assert not LogEntry.objects.filter(path="/v1/validate").exists()
@@ -191,7 +191,7 @@ def test_account_that_stores_nothing_replays_a_definite_result(
 ) -> None:
     check(caller, EMAIL)
     run_queue()
-    change_log_days(account=account, days=0, actor=owner, ip=None)
+    change_log_days(account=account, days=0, actor=owner)
     # It's known, so no mail server is asked.
     first = check(caller, EMAIL, key="k")
     assert first.json()["credits"] == {"charged": 2, "held": 0, "remaining": 96}
@@ -206,7 +206,7 @@ def test_account_that_stores_nothing_replays_a_definite_result(
 def test_unreadable_result_is_free(caller: ApiClient, account: Account, owner: User) -> None:
     result = check(caller, EMAIL).json()
     assert result["smtp"]["state"] == "pending"
-    change_log_days(account=account, days=0, actor=owner, ip=None)
+    change_log_days(account=account, days=0, actor=owner)
     run_queue()
     assert Probe.objects.get().reason == "check_failed"
     assert balance(account) == (100, 0)

@@ -164,7 +164,7 @@ def test_chart_compares_with_the_30_days_before(browser: Client, account: Accoun
         add_usage(account, now - timedelta(days=days), calls)
     page = page_text(browser)
     # The bar and the row of the table.
-    assert page.count(f'href="/validation/requests/?day={now:%Y-%m-%d}"') == 2
+    assert page.count(f'href="/validation/requests/?since={now:%Y-%m-%d}T00%3A00&') == 2
     assert page.count('<th scope="row">') == 30
     assert "Last 30 days: 1,060 validations" in page
     assert "50% more than in the previous 30 days, without today" in page
@@ -200,7 +200,7 @@ def test_refusals_are_listed_by_code(browser: Client, account: Account) -> None:
     add_usage(account, timezone.now())
     for days, code, calls in ((1, "rate_limit_exceeded", 7), (20, "insufficient_credits", 9)):
         hour = timezone.now() - timedelta(days=days)
-        add = RefusalHour.objects.add
+        add = RefusalHour.objects.create
         add(account_id=account.pk, key_id=None, hour=hour, code=code, calls=calls)
     page = page_text(browser)
     assert "429" in page

@@ -68,7 +68,8 @@ def test_days_are_in_utc_and_the_table_matches_the_chart(browser: Client, accoun
     assert row("Wed 18 Nov", 0, 0, 0, 0, 0, 0) in page
     assert "<title>Thu 19 Nov: 1,200 validations 1,200 deliverable</title>" in page
     assert "<title>Fri 20 Nov: 7 validations 5 risky 2 unknown</title>" in page
-    assert 'href="/validation/requests/?day=2026-11-19"' in page
+    times = "since=2026-11-19T00%3A00&until=2026-11-20T00%3A00"
+    assert f'href="/validation/requests/?{times}"' in page
     assert "Last 30 days" not in page
 
 
@@ -77,7 +78,8 @@ def test_bar_of_one_key_leads_to_the_requests_of_that_key(
 ) -> None:
     add_usage(account, at(20), key=key)
     page = page_text(browser, f"range=7d&key={key.public_id}")
-    assert f'href="/validation/requests/?day=2026-11-20&key={key.public_id}"' in page
+    times = "since=2026-11-20T00%3A00&until=2026-11-21T00%3A00"
+    assert f'href="/validation/requests/?{times}&key={key.public_id}"' in page
 
 
 def test_hours_are_in_the_viewers_time_zone(browser: Client, account: Account) -> None:
@@ -141,7 +143,7 @@ def test_usage_can_be_filtered_by_source(browser: Client, account: Account, key:
     add_usage(account, at(20), 4)
     add_usage(account, at(20), 100, for_list=True)
     for person, calls, day in ((key.pk, 5, 20), (None, 6, 20), (None, 1_000, 2)):
-        add, code = RefusalHour.objects.add, "rate_limit_exceeded"
+        add, code = RefusalHour.objects.create, "rate_limit_exceeded"
         add(account_id=account.pk, key_id=person, hour=at(day), code=code, calls=calls)
     for query, requests, rows in (
         *(("source=api", 3, [False, True]), ("source=playground", 4, [True, False])),
@@ -253,7 +255,9 @@ def test_refusal_leads_to_the_page_that_fixes_it(browser: Client, account: Accou
     button = '<a role="button" class="button-quiet" href="'
     for code, link in links.items():
         RefusalHour.objects.all().delete()
-        RefusalHour.objects.add(account_id=account.pk, key_id=None, hour=at(20), code=code, calls=1)
+        RefusalHour.objects.create(
+            account_id=account.pk, key_id=None, hour=at(20), code=code, calls=1
+        )
         refused = page_text(browser).partition('id="refused"')[2]
         assert refused.count(button) == bool(link), code
         assert f"{button}{link}" in refused or not link, code

@@ -10,10 +10,10 @@ from accounts.models import Account
 from apikeys.models import ApiKey
 from credits.models import UseHour
 from credits.models.usage import BUCKET_BOUNDS, BUCKETS
-from engine.verdicts.finding import CHECKS
-from validation.addresses import address_hash, mask_address, pack_checks
+from validation.addresses import address_hash, mask_address
 from validation.ids import new_result_id
 from validation.models import LogEntry
+from validation.models.log_entries import pack_checks
 
 
 def add_usage(
@@ -54,7 +54,7 @@ def add_log_entry(
         "domain": domain,
         "verdict": "deliverable",
         "reason": "domain_accepts_mail",
-        "checks": pack_checks({"syntax": True, "null_mx": False}, CHECKS),
+        "checks": pack_checks({"syntax": True, "null_mx": False}),
         "score": 85,
     }
     return LogEntry.objects.create(**{**defaults, **fields})

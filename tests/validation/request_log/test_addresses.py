@@ -3,14 +3,9 @@
 import pytest
 
 from engine.verdicts.finding import CHECKS
-from validation.addresses import (
-    address_hash,
-    mask_address,
-    pack_account_list,
-    pack_checks,
-    unpack_account_list,
-    unpack_checks,
-)
+from validation.addresses import address_hash, mask_address
+from validation.models import LogEntry
+from validation.models.log_entries import pack_checks
 
 
 @pytest.mark.parametrize(
@@ -52,14 +47,14 @@ def test_invalid_addresses_have_distinct_hashes(text: str) -> None:
 
 def test_packed_checks_unpack_to_the_same_values() -> None:
     checks = {"syntax": True, "null_mx": False, "mailbox_disabled": True}
-    unpacked = unpack_checks(pack_checks(checks, CHECKS), CHECKS)
-    assert unpacked == {**dict.fromkeys(CHECKS), **checks}
+    entry = LogEntry(checks=pack_checks(checks))
+    assert entry.check_values == {**dict.fromkeys(CHECKS), **checks}
 
 
 @pytest.mark.parametrize("account_list", [None, "allowed", "denied"])
 def test_account_list_is_packed_with_the_checks(account_list: str | None) -> None:
     checks = dict.fromkeys(CHECKS, True)
-    packed = pack_checks(checks, CHECKS) | pack_account_list(account_list)
-    assert unpack_account_list(packed) == account_list
-    assert unpack_checks(packed, CHECKS) == checks
-    assert 0 < packed < 2**63
+    entry = LogEntry(checks=pack_checks(checks, account_list))
+    assert entry.account_list == account_list
+    assert entry.check_values == checks
+    assert 0 < entry.checks < 2**63

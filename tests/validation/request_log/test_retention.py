@@ -16,7 +16,7 @@ from tests.support.api_client import ApiClient
 from validation.ids import new_result_id
 from validation.models import LogEntry, Replay
 from validation.models.replays import digest
-from validation.request_log.export import export_requests
+from validation.request_log.data import export_requests
 from validation.request_log.retention import delete_old_log_entries, delete_old_replays
 
 pytestmark = pytest.mark.django_db

@@ -18,7 +18,8 @@ from validation.erasure import erase_address
 from validation.ids import new_result_id
 from validation.models import StoredResult
 from validation.partitions import RESULTS
-from validation.request_log.retention import delete_old_results, delete_requests
+from validation.request_log.data import delete_requests
+from validation.request_log.retention import delete_old_results
 
 pytestmark = [
     pytest.mark.django_db,
@@ -120,7 +121,7 @@ def test_results_of_many_days_are_erased(caller: ApiClient, account: Account, ow
     for age in (1, 0):
         validate_ago(caller, timedelta(days=age))
     send(caller, BATCH)
-    erase_address(email=ADDRESS, account=account, actor=owner, ip=None)
+    erase_address(email=ADDRESS, account=account, actor=owner)
     batch = StoredResult.objects.get()
     assert batch.result_id.startswith("bat_")
     delete_requests(account=account)

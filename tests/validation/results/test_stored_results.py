@@ -24,11 +24,8 @@ from validation.charging.lost_charges import buffer, record_lost_charge
 from validation.erasure import erase_address
 from validation.ids import new_result_id
 from validation.models import LogEntry, StoredResult
-from validation.request_log.retention import (
-    delete_old_log_entries,
-    delete_old_results,
-    delete_requests,
-)
+from validation.request_log.data import delete_requests
+from validation.request_log.retention import delete_old_log_entries, delete_old_results
 from validation.results import stored_results
 from validation.results.api import NOT_STORED
 
@@ -150,7 +147,7 @@ def test_account_that_stores_no_requests_stores_no_results(
 
 def test_erased_address_has_no_results(caller: ApiClient, account: Account, owner: User) -> None:
     erased, other = caller.validate(NO_ADDRESS).json(), caller.validate("another").json()
-    erase_address(email=NO_ADDRESS.upper(), account=account, actor=owner, ip=None)
+    erase_address(email=NO_ADDRESS.upper(), account=account, actor=owner)
     assert not is_stored(caller, erased["id"])
     assert StoredResult.objects.get().result_id == other["id"]
 

@@ -9,7 +9,7 @@ from django.urls import reverse
 from accounts.models import Account, User
 from apikeys.actor import Actor
 from tests.conftest import signed_in
-from validation.account_domains.services import DomainLists, replace_domains
+from validation.account_domains.services import replace_domains
 from validation.models import AccountDomains
 
 pytestmark = pytest.mark.django_db
@@ -19,9 +19,11 @@ CHANGELIST = reverse("admin:validation_accountdomains_changelist")
 
 @pytest.fixture
 def stored(account: Account, owner: User) -> AccountDomains:
-    lists = DomainLists(["partner.example"], ["spam.example", "worse.example"])
-    replace_domains(actor=Actor(account, user=owner), new=lists)
-    return AccountDomains.objects.get(account=account)
+    return replace_domains(
+        actor=Actor(account, user=owner),
+        allowed=["partner.example"],
+        denied=["spam.example", "worse.example"],
+    )
 
 
 @pytest.fixture

@@ -8,8 +8,11 @@ import selectors
 import shutil
 import socket
 import ssl
+import threading
 import weakref
 from base64 import b64encode
+from concurrent.futures import Future
+from concurrent.futures import TimeoutError as LookupTimeout
 from contextlib import suppress
 from typing import Any, Optional
 from urllib.parse import SplitResult, unquote, urlsplit
@@ -136,7 +139,7 @@ class _Connection(http.client.HTTPConnection):
 
     def _open(self, address: tuple[str, int], *_: Any) -> _Socket:
         """Connect to the first address of the host that responds in its part of the time."""
-        found = socket.getaddrinfo(*address, type=socket.SOCK_STREAM)
+        found = _look_up(address, self.deadline)
         failure = OSError("The host has no address.")
         for number, (family, kind, protocol, _name, resolved) in enumerate(found):
             seconds = self.deadline.check() / (len(found) - number)
@@ -151,6 +154,23 @@ class _Connection(http.client.HTTPConnection):
             else:
                 return sock
         raise failure
+
+
+def _look_up(address: tuple[str, int], deadline: Deadline) -> list[Any]:
+    """Look up the host in a thread, which is left behind if it takes too long: nothing ends it."""
+    lookup: Future[list[Any]] = Future()
+
+    def run() -> None:
+        try:
+            lookup.set_result(socket.getaddrinfo(*address, type=socket.SOCK_STREAM))
+        except (OSError, UnicodeError) as error:
+            lookup.set_exception(error)
+
+    threading.Thread(target=run, daemon=True).start()
+    try:
+        return lookup.result(deadline.check())
+    except LookupTimeout as error:
+        raise OSError("The lookup of the host took too long.") from error
 
 
 def _proxy_headers(proxy: SplitResult) -> dict[str, str]:

@@ -54,7 +54,3 @@ def connect(user: User, person: Person, at: str = "google") -> SocialAccount:
 
 def is_signed_in(client: Client) -> bool:
     return bool(client.get("/accounts/security/").status_code == 200)
-
-
-def messages_of(response: Any) -> str:
-    return " ".join(str(message) for message in response.context["messages"])

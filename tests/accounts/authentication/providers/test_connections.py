@@ -11,6 +11,7 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from accounts.models import Account, AuditEntry, User
+from accounts.roles import Role
 from runtime.mail.outbox import send_due
 from tests.accounts.authentication.providers.helpers import (
     CONNECTIONS,
@@ -20,10 +21,9 @@ from tests.accounts.authentication.providers.helpers import (
     connected_user,
     is_signed_in,
 )
-from tests.conftest import make_user, signed_in, signed_in_by_form
+from tests.conftest import make_member, make_user, signed_in, signed_in_by_form
 from tests.servers.identity_provider import IdentityProvider, Person
 from tests.support.received_email import path_in_email
-from tests.support.second_factors import add_authenticator_app
 
 pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 
@@ -73,20 +73,6 @@ def test_visitor_can_connect_nothing(provider: IdentityProvider) -> None:
     come_back(client, provider, JANE, process="connect")
     assert not SocialAccount.objects.exists()
     assert not is_signed_in(client)
-
-
-def test_page_asks_for_the_password_after_15_minutes(owner: User) -> None:
-    client = signed_in_by_form(owner)
-    with time_machine.travel(timezone.now() + timedelta(minutes=16)):
-        location = client.get(CONNECTIONS).headers["Location"]
-    assert location.startswith("/accounts/reauthenticate/?next=")
-
-
-def test_page_asks_for_the_second_factor(owner: User) -> None:
-    client = signed_in_by_form(owner)
-    add_authenticator_app(owner)
-    location = client.get(CONNECTIONS).headers["Location"]
-    assert location.startswith("/accounts/2fa/reauthenticate/?next=")
 
 
 def test_user_with_a_password_disconnects_the_only_provider(owner: User, account: Account) -> None:
@@ -155,9 +141,13 @@ def test_another_account_at_the_provider_confirms_nothing(
         assert not is_signed_in(jane)
 
 
-def test_user_without_a_password_closes_the_account(jane: Client) -> None:
-    jane.post("/accounts/account/close/", {"name": Account.objects.get().name})
-    assert Account.objects.get().closed_at is not None
+def test_pages_ask_for_a_confirmation_after_15_minutes(owner: User, jane: Client) -> None:
+    client = signed_in_by_form(owner)
+    with time_machine.travel(timezone.now() + timedelta(minutes=16)):
+        location = client.get(CONNECTIONS).headers["Location"]
+        assert location.startswith("/accounts/reauthenticate/?next=")
+        location = jane.get("/accounts/password/set/").headers["Location"]
+        assert location.startswith("/accounts/security/confirm/")
 
 
 def test_user_without_a_password_sets_one_and_disconnects(jane: Client) -> None:
@@ -179,12 +169,6 @@ def test_user_without_a_password_resets_it_by_email() -> None:
     assert _signs_in(NEW_PASSWORD)
 
 
-def test_setting_a_password_asks_for_a_confirmation_after_15_minutes(jane: Client) -> None:
-    with time_machine.travel(timezone.now() + timedelta(minutes=16)):
-        location = jane.get("/accounts/password/set/").headers["Location"]
-    assert location.startswith("/accounts/security/confirm/")
-
-
 def test_security_page_lists_providers_only_if_some_are_set_up(
     owner: User, settings: Settings
 ) -> None:
@@ -199,6 +183,17 @@ def test_staff_see_a_users_providers(owner: User, staff: User) -> None:
     page = signed_in(staff).get(f"/admin/accounts/user/{owner.pk}/change/").content.decode()
     assert "Sign-in providers" in page
     assert "Google account jane@shop.example" in page
+
+
+def test_export_lists_the_providers_of_each_member(owner: User, account: Account) -> None:
+    make_member(account, Role.VIEWER)
+    connection = connect(owner, JANE)
+    export = signed_in(owner).post("/accounts/account/export/").json()
+    providers = [member["sign_in_providers"] for member in export["members"]]
+    (provider,), nothing = providers
+    assert (provider["provider"], provider["account"]) == ("google", "jane@shop.example")
+    assert provider["connected_at"].startswith(f"{connection.date_joined:%Y-%m-%dT%H:%M:%S}")
+    assert nothing == []
 
 
 def _signs_in(password: str) -> bool:

@@ -1,5 +1,7 @@
 """Sign-in and sign-up with Google and GitHub."""
 
+import re
+
 import pytest
 from allauth.account.models import EmailAddress
 from allauth.socialaccount.models import SocialAccount, SocialToken
@@ -7,8 +9,7 @@ from django.contrib.sessions.models import Session
 from django.test import Client
 from pytest_django import Settings
 
-from accounts import team
-from accounts.models import Account, AuditEntry, Invitation, Membership, User
+from accounts.models import Account, AuditEntry, Membership, User
 from accounts.roles import Role
 from tests.accounts.authentication.providers.helpers import (
     CONFIRM,
@@ -20,11 +21,12 @@ from tests.accounts.authentication.providers.helpers import (
     leave,
     sign_up,
 )
+from tests.accounts.test_team import invite
 from tests.conftest import PASSWORD, make_user
 from tests.credits.customers import balance
 from tests.servers.identity_provider import IdentityProvider, Person
 from tests.site.test_no_secret_in_the_database import all_stored_values
-from tests.support.second_factors import add_authenticator_app
+from tests.support.second_factors import add_authenticator_app, current_code
 
 pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 
@@ -70,7 +72,29 @@ def test_audit_log_names_sign_up_and_sign_in(provider: IdentityProvider) -> None
     sign_up(client, provider, JANE)
     entries = dict(AuditEntry.objects.values_list("action", "target"))
     assert entries["user.provider_connected"] == "Google account jane@shop.example"
-    assert entries["user.signed_in"] == "Firefox on Linux"
+    assert entries["user.signed_in"] == "Firefox on Linux, with Google"
+
+
+@pytest.mark.parametrize(("at", "name"), [("google", "Google"), ("github", "GitHub")])
+def test_audit_log_names_the_provider_of_a_sign_in_with_a_second_factor(
+    provider: IdentityProvider, at: str, name: str
+) -> None:
+    add_authenticator_app(connected_user(JANE, at))
+    client = browser()
+    come_back(client, provider, JANE, at)
+    client.post("/accounts/2fa/authenticate/", {"code": current_code()})
+    entry = AuditEntry.objects.get(action="user.signed_in")
+    assert entry.target == f"Firefox on Linux, with {name}"
+
+
+def test_audit_log_names_the_provider_that_a_user_turned_to(provider: IdentityProvider) -> None:
+    user = connected_user(JANE, password=PASSWORD)
+    add_authenticator_app(user)
+    client = browser()
+    client.post("/accounts/login/", {"login": user.email, "password": PASSWORD})
+    come_back(client, provider, JANE)
+    client.post("/accounts/2fa/authenticate/", {"code": current_code()})
+    assert AuditEntry.objects.get(action="user.signed_in").target == "Firefox on Linux, with Google"
 
 
 def test_connected_user_is_signed_in_and_led_to_the_wanted_page(provider: IdentityProvider) -> None:
@@ -97,23 +121,17 @@ def test_user_is_found_by_the_providers_id_and_not_by_the_address(
 
 
 @pytest.mark.parametrize("at", ["google", "github"])
-def test_verified_address_of_an_existing_user_connects_nothing(
+def test_verified_address_of_an_existing_user_connects_only_after_sign_in(
     provider: IdentityProvider, at: str
 ) -> None:
     make_user("jane@shop.example")
     client = browser()
-    response = come_back(client, provider, JANE, at)
-    page = client.get(response.headers["Location"])
+    location = come_back(client, provider, JANE, at).headers["Location"]
+    assert location == "/accounts/login/?next=%2Faccounts%2Fconnections%2F"
+    page = client.get(location)
     assert "jane@shop.example already has an account" in page.content.decode()
     assert not is_signed_in(client)
     assert not SocialAccount.objects.exists()
-
-
-def test_existing_user_signs_in_first_and_then_connects(provider: IdentityProvider) -> None:
-    make_user("jane@shop.example")
-    client = browser()
-    location = come_back(client, provider, JANE).headers["Location"]
-    assert location == "/accounts/login/?next=%2Faccounts%2Fconnections%2F"
     form = {"login": "jane@shop.example", "password": PASSWORD, "next": "/accounts/connections/"}
     assert client.post("/accounts/login/", form).headers["Location"] == "/accounts/connections/"
 
@@ -185,30 +203,22 @@ def test_user_of_closed_accounts_is_refused(provider: IdentityProvider) -> None:
 def test_invited_newcomer_joins_the_account_and_opens_none(
     provider: IdentityProvider, owner: User, account: Account
 ) -> None:
-    token = "a-link-that-only-the-tests-have-sent-to-you"
-    team.invite_member(account=account, email="jane@shop.example", role=Role.VIEWER, actor=owner)
-    account.invitations.update(token=Invitation.digest(token))
-    path, client = f"/accounts/invitations/{token}/", browser()
+    path, client = invite(account, owner, "jane@shop.example"), browser()
     assert client.get(path).status_code == 200
     assert sign_up(client, provider, JANE, next=path).headers["Location"] == path
     assert not Membership.objects.filter(user__email="jane@shop.example").exists()
     client.post(path)
     membership = Membership.objects.get(user__email="jane@shop.example")
-    assert (membership.account, membership.role) == (account, Role.VIEWER)
+    assert (membership.account, membership.role) == (account, Role.DEVELOPER)
 
 
 def test_invitation_does_not_confirm_another_address(
     provider: IdentityProvider, owner: User, account: Account
 ) -> None:
-    token = "a-link-that-only-the-tests-have-sent-to-you"
-    team.invite_member(account=account, email="vic@shop.example", role=Role.VIEWER, actor=owner)
-    account.invitations.update(token=Invitation.digest(token))
     client = browser()
-    client.get(f"/accounts/invitations/{token}/")
+    client.get(invite(account, owner, "vic@shop.example"))
     sign_up(client, provider, JANE)
-    assert set(EmailAddress.objects.exclude(user=owner).values_list("email", flat=True)) == {
-        "jane@shop.example"
-    }
+    assert EmailAddress.objects.exclude(user=owner).get().email == "jane@shop.example"
 
 
 def test_state_of_another_browser_is_refused(provider: IdentityProvider) -> None:
@@ -275,19 +285,16 @@ def test_network_may_ask_providers_60_times_a_minute(provider: IdentityProvider)
 def test_buttons_and_form_targets_are_those_of_the_providers_that_are_set_up(
     page: str, settings: Settings
 ) -> None:
-    response = Client().get(page)
-    assert "Continue with Google" in response.content.decode()
-    assert _form_action(response) == (
-        "form-action 'self' https://accounts.google.com https://github.com"
-    )
-    settings.SOCIALACCOUNT_PROVIDERS = {"github": settings.SOCIALACCOUNT_PROVIDERS["github"]}
-    response = Client().get(page)
-    assert "Continue with Google" not in response.content.decode()
-    assert _form_action(response) == "form-action 'self' https://github.com"
-    settings.SOCIALACCOUNT_PROVIDERS = {}
-    response = Client().get(page)
-    assert "Continue with" not in response.content.decode()
-    assert _form_action(response) == "form-action 'self'"
+    both = settings.SOCIALACCOUNT_PROVIDERS
+    for providers, buttons, hosts in (
+        (both, ["Google", "GitHub"], " https://accounts.google.com https://github.com"),
+        ({"github": both["github"]}, ["GitHub"], " https://github.com"),
+        ({}, [], ""),
+    ):
+        settings.SOCIALACCOUNT_PROVIDERS = providers
+        response = Client().get(page)
+        assert re.findall(r"Continue with (\w+)", response.content.decode()) == buttons
+        assert _form_action(response) == f"form-action 'self'{hosts}"
 
 
 def test_other_pages_send_their_forms_to_this_site_only() -> None:

@@ -4,17 +4,35 @@ A payment is created, stored by id, then confirmed, which charges the card at mo
 crash or without a response, ask Stripe about the payment and continue.
 """
 
+from dataclasses import dataclass
+from enum import StrEnum, auto
 from typing import Any
 
 import stripe
 
 from credits.models import AutomaticOrder
-from credits.payments.off_session import Payment, Status
-from credits.payments.stripe_client import get_client, handle_stripe_errors
+from credits.payments.stripe.client import get_client, handle_stripe_errors
 
 # Marks automatic payments, as Checkout's payments name their order, too.
 AUTOMATIC = "automatic_top_up"
 DECLINED = "card_declined"
+
+
+class Status(StrEnum):
+    # Created, but not confirmed.
+    READY = auto()
+    PAID = auto()
+    FAILED = auto()
+    # The bank hasn't decided.
+    OPEN = auto()
+    CANCELED = auto()
+
+
+@dataclass(frozen=True)
+class Payment:
+    intent: str
+    status: Status
+    failure: str = ""
 
 
 _STATUSES = {

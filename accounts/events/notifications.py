@@ -15,9 +15,7 @@ def wanted_types(account: Account) -> set[str]:
 
 
 @transaction.atomic
-def change_notifications(
-    *, account: Account, wanted: Iterable[str], actor: User, ip: str | None = None
-) -> None:
+def change_notifications(*, account: Account, wanted: Iterable[str], actor: User) -> None:
     """Turn off the emails about all types but the `wanted` ones."""
     # Concurrent changes wait here.
     Account.objects.select_for_update(no_key=True).get(pk=account.pk)
@@ -28,4 +26,4 @@ def change_notifications(
     changes = [f"{name} off" for name in sorted(before & off)]
     changes += [f"{name} on" for name in sorted(wanted_types(account) - before)]
     if changes:
-        audit.record(account, actor, "notifications.changed", ", ".join(changes), ip)
+        audit.record(account, actor, "notifications.changed", ", ".join(changes))

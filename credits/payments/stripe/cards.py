@@ -6,7 +6,7 @@ import stripe
 from accounts.emails import link
 from accounts.models import Account
 from credits.models import CardToDetach, SavedCard, Subscription
-from credits.payments.stripe_client import get_client, handle_stripe_errors
+from credits.payments.stripe.client import get_client, handle_stripe_errors
 
 _BRANDS = {
     "amex": "American Express",

@@ -7,10 +7,11 @@ from accounts import audit
 from credits import emails
 from credits.automatic_top_ups import orders
 from credits.models import Order, SavedCard
-from credits.payments import PaymentUnavailable, cards, stripe_cards
+from credits.payments import PaymentUnavailable, cards
 from credits.payments.automatic_orders import record_payment
-from credits.payments.stripe_off_session import AUTOMATIC, DECLINED
-from credits.payments.stripe_payloads import (
+from credits.payments.stripe.cards import fetch_card
+from credits.payments.stripe.off_session import AUTOMATIC, DECLINED
+from credits.payments.stripe.payloads import (
     Payload,
     find_account,
     find_order,
@@ -22,26 +23,22 @@ from credits.payments.stripe_payloads import (
 logger = logging.getLogger(__name__)
 
 
-def fetch_card(session: Payload) -> SavedCard | None:
+def fetch_session_card(session: Payload) -> SavedCard | None:
     """Return the card to save. If Stripe doesn't respond, the order doesn't wait."""
     mode, setup = get_text(session, "mode"), get_text(session, "setup_intent")
     if find_account(session) is None:
         return None
     if mode == "setup" and setup:
-        return stripe_cards.fetch_card("setup_intents", setup)
-    if session.get("payment_status") == "paid":
-        with suppress(PaymentUnavailable):
-            return _fetch_card_that_paid(session, mode)
-    return None
-
-
-def _fetch_card_that_paid(session: Payload, mode: str) -> SavedCard | None:
-    subscription, payment = get_text(session, "subscription"), get_text(session, "payment_intent")
-    if mode == "subscription" and subscription:
-        return stripe_cards.fetch_card("subscriptions", subscription)
+        return fetch_card("setup_intents", setup)
+    if session.get("payment_status") != "paid":
+        return None
     order = find_order(session)
-    if mode == "payment" and payment and order is not None and order.saves_card:
-        return stripe_cards.fetch_card("payment_intents", payment)
+    subscription, payment = get_text(session, "subscription"), get_text(session, "payment_intent")
+    with suppress(PaymentUnavailable):
+        if mode == "subscription" and subscription:
+            return fetch_card("subscriptions", subscription)
+        if mode == "payment" and payment and order is not None and order.saves_card:
+            return fetch_card("payment_intents", payment)
     return None
 
 

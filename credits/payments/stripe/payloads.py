@@ -1,4 +1,7 @@
-"""Values of an unexpected type or size count as missing."""
+"""Read events, and find the rows they are about.
+
+Values of an unexpected type or size count as missing.
+"""
 
 import logging
 import re
@@ -6,7 +9,7 @@ from typing import Any
 
 from accounts.models import Account
 from credits.models import Order, ProviderCancellation, Subscription
-from credits.payments.stripe import find_invoice_for_payment
+from credits.payments.stripe.checkout import find_invoice_for_payment
 
 logger = logging.getLogger(__name__)
 
@@ -56,16 +59,10 @@ def find_account(payload: Payload) -> Account | None:
     details = get_object(get_object(payload, "parent") or payload, "subscription_details")
     stripe_id = get_text(payload, "subscription") or get_text(details, "subscription") or "none"
     active = Subscription.objects.filter(provider_subscription=stripe_id)
-    subscription = active.select_related("account").first()
-    if subscription is not None:
-        return subscription.account
     canceled = ProviderCancellation.objects.filter(provider_subscription=stripe_id)
-    cancellation = canceled.select_related("account").first()
-    if cancellation is not None:
-        return cancellation.account
-    order = find_order(payload) or find_order(details)
-    if order is not None:
-        return order.account
+    found = active.first() or canceled.first() or find_order(payload) or find_order(details)
+    if found is not None:
+        return found.account
     # A page that saves a card names the account.
     account_id = get_text(get_object(payload, "metadata"), "account") or "none"
     return Account.objects.filter(public_id=account_id).first()

@@ -24,9 +24,9 @@ from credits.models import (
 )
 from credits.orders import fulfillment, placement, refunds
 from credits.orders.quotes import price_with_tax
-from credits.payments import stripe_card_events as card_events
 from credits.payments import sync_with_provider
-from credits.payments.stripe_payloads import (
+from credits.payments.stripe import card_events
+from credits.payments.stripe.payloads import (
     Payload,
     find_account,
     find_invoice,
@@ -67,9 +67,9 @@ def receive_event(payload: bytes, signature: str) -> None:
     created = event.get("created")
     data_object["age"] = time.time() - created if isinstance(created, int | float) else 0
     # Before the transaction, as these may ask Stripe.
-    if handle is _on_session_completed:
-        data_object["card"] = card_events.fetch_card(data_object)
-    if handle in (_on_refunded, _on_dispute_opened, _on_dispute_closed):
+    if kind == "checkout.session.completed":
+        data_object["card"] = card_events.fetch_session_card(data_object)
+    if kind.startswith("charge."):
         data_object["invoice"] = get_text(data_object, "invoice") or find_invoice(data_object)
     with transaction.atomic():
         _, is_new = ProviderEvent.objects.get_or_create(
@@ -98,32 +98,26 @@ def _on_session_paid(session: Payload) -> None:
         logger.error("Stripe: payment doesn't match order %s: %s", order.public_id, paid)
         return
     payment, invoice = get_text(session, "payment_intent"), get_text(session, "invoice")
+    stripe_subscription = get_text(session, "subscription")
     if fulfillment.fulfill_order(order=order, provider_payment=payment, provider_invoice=invoice):
-        _store_subscription(order, session)
+        subscription = subscriptions.lock_subscription(order.account)
+        customer = get_text(session, "customer")
+        subscription.provider_customer = customer or subscription.provider_customer
+        if stripe_subscription and order.plan:
+            # The old subscription must not be charged again.
+            subscriptions.cancel_at_provider(subscription)
+            subscription.provider_subscription = stripe_subscription
+            subscription.provider_plan = order.plan.code
+            subscription.provider_cents = order.total_cents
+        subscription.save()
     elif order.is_paid and (payment, invoice) != (order.provider_payment, order.provider_invoice):
-        _record_double_payment(order, session)
-
-
-def _store_subscription(order: Order, session: Payload) -> None:
-    subscription = subscriptions.lock_subscription(order.account)
-    subscription.provider_customer = get_text(session, "customer") or subscription.provider_customer
-    if get_text(session, "subscription") and order.plan:
-        # The old subscription must not be charged again.
-        subscriptions.cancel_at_provider(subscription)
-        subscription.provider_subscription = get_text(session, "subscription")
-        subscription.provider_plan = order.plan.code
-        subscription.provider_cents = order.total_cents
-    subscription.save()
-
-
-def _record_double_payment(order: Order, session: Payload) -> None:
-    session_id, subscription = get_text(session, "id"), get_text(session, "subscription")
-    logger.error("Stripe: order %s was paid twice, in session %s", order.public_id, session_id)
-    audit.record(order.account, None, "order.paid_twice", f"{order}: {session_id}")
-    if subscription:
-        ProviderCancellation.objects.get_or_create(
-            provider_subscription=subscription, defaults={"account": order.account}
-        )
+        session_id = get_text(session, "id")
+        logger.error("Stripe: order %s was paid twice, in session %s", order.public_id, session_id)
+        audit.record(order.account, None, "order.paid_twice", f"{order}: {session_id}")
+        if stripe_subscription:
+            ProviderCancellation.objects.get_or_create(
+                provider_subscription=stripe_subscription, defaults={"account": order.account}
+            )
 
 
 def _on_session_ended(session: Payload) -> None:
@@ -175,7 +169,7 @@ def _match_plan(subscription: Subscription, invoice: Payload) -> tuple[Plan | No
     return (matching[0] if matching else None), cents
 
 
-def _on_payment_failed(invoice: Payload) -> None:
+def _on_invoice_payment_failed(invoice: Payload) -> None:
     account = find_account(invoice)
     if account is None or invoice.get("billing_reason") != "subscription_cycle":
         return
@@ -241,7 +235,7 @@ HANDLERS: dict[str, Callable[[Payload], None]] = {
     "checkout.session.async_payment_failed": _on_session_ended,
     "checkout.session.expired": _on_session_ended,
     "invoice.paid": _on_invoice_paid,
-    "invoice.payment_failed": _on_payment_failed,
+    "invoice.payment_failed": _on_invoice_payment_failed,
     "charge.refunded": _on_refunded,
     "charge.dispute.created": _on_dispute_opened,
     "charge.dispute.closed": _on_dispute_closed,

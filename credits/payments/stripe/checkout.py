@@ -11,8 +11,8 @@ from accounts.models import Account
 from credits.models import AutomaticTopUp, Order, OrderKind, ProviderCancellation, Subscription
 from credits.orders.quotes import price_with_tax
 from credits.payments import PaymentUnavailable
-from credits.payments.stripe_cards import find_or_create_customer
-from credits.payments.stripe_client import get_client, handle_stripe_errors
+from credits.payments.stripe.cards import find_or_create_customer
+from credits.payments.stripe.client import get_client, handle_stripe_errors
 
 # Fields that opening a session changes.
 SESSION_FIELDS = ("state", "provider_session", "provider_url")
@@ -20,17 +20,22 @@ SESSION_FIELDS = ("state", "provider_session", "provider_url")
 
 class Stripe:
     @handle_stripe_errors
-    def begin(self, order: Order) -> None:
-        """Open a session for the payment, unless there is one: two could both be paid."""
+    def begin(self, order: Order) -> bool:
+        """Open a session for the payment, unless there is one: two could both be paid.
+
+        Return False if there is nothing to pay, even if the event that says so hasn't arrived.
+        """
+        order.refresh_from_db(fields=SESSION_FIELDS)
+        old_session = order.provider_session
+        if not order.is_pending:
+            return False
         if AutomaticTopUp.objects.filter(open_order=order).exists():
             raise PaymentUnavailable(
                 "Automatic top-up is paying this order with your saved card. Check again in a "
                 "minute."
             )
-        order.refresh_from_db(fields=SESSION_FIELDS)
-        old_session = order.provider_session
-        if not order.is_pending or (old_session and _is_open_or_paid(old_session)):
-            return
+        if old_session and (status := _session_status(old_session)):
+            return status == "open"
         session = get_client().v1.checkout.sessions.create(_session_params(order))
         # Without a lock during the request, the first caller stores its session. Others expire
         # theirs.
@@ -39,6 +44,7 @@ class Stripe:
             with suppress(stripe.StripeError):
                 _expire(session.id)
         order.refresh_from_db(fields=SESSION_FIELDS)
+        return order.is_pending
 
     @handle_stripe_errors
     def withdraw(self, order: Order) -> None:
@@ -54,7 +60,7 @@ class Stripe:
     def close(self, order: Order) -> bool:
         """Return False if the order was paid before."""
         self.withdraw(order)
-        return not (order.provider_session and _is_open_or_paid(order.provider_session))
+        return not (order.provider_session and _session_status(order.provider_session))
 
     @handle_stripe_errors
     def refund(self, order: Order, cents: int) -> None:
@@ -119,13 +125,15 @@ def _update_stripe_price(subscription: Subscription) -> None:
     unchanged.update(provider_plan=plan.code, provider_cents=cents)
 
 
-def _is_open_or_paid(session_id: str) -> bool:
-    """Return whether it is open, or was paid and its event hasn't arrived."""
+def _session_status(session_id: str) -> str:
+    """Return "open" or "paid", or nothing if it can't be paid any more."""
     try:
         session = get_client().v1.checkout.sessions.retrieve(session_id)
     except stripe.InvalidRequestError:
-        return False
-    return bool(session.status == "open" or session.payment_status == "paid")
+        return ""
+    if session.payment_status == "paid":
+        return "paid"
+    return "open" if session.status == "open" else ""
 
 
 def _expire(session_id: str) -> None:
@@ -149,7 +157,7 @@ def _session_params(order: Order) -> dict[str, Any]:
         "client_reference_id": order.public_id,
         "metadata": metadata,
         "line_items": [{"quantity": 1, "price_data": price}],
-        "success_url": order_url,
+        "success_url": f"{order_url}?payment=finished",
         "cancel_url": order_url,
         "subscription_data" if renews else "payment_intent_data": {"metadata": metadata},
     }

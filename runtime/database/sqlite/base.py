@@ -1,6 +1,7 @@
-"""SQLite's `timeout` waits in C, which blocks all greenlets, even the lock's holder.
+"""Extend Django's SQLite backend with a wait for locks that lets other greenlets run.
 
-So it is 0, and an execute wrapper polls.
+SQLite's `timeout` waits in C, which blocks all greenlets, even the lock's holder. So it is 0, and
+an execute wrapper polls.
 """
 
 import random
@@ -13,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from django.db import OperationalError
-from django.db.backends.base.base import BaseDatabaseWrapper
+from django.db.backends.sqlite3 import base
 
 from runtime.database.timeouts import query_timeout
 
@@ -27,9 +28,19 @@ _PAUSES = (0.0003, 0.003)
 _polling = threading.Lock()
 
 
-def poll_locks(connection: BaseDatabaseWrapper, **_: object) -> None:
-    if connection.vendor == "sqlite" and _run_when_unlocked not in connection.execute_wrappers:
-        connection.execute_wrappers.append(_run_when_unlocked)
+class DatabaseWrapper(base.DatabaseWrapper):
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.execute_wrappers.append(_run_when_unlocked)
+
+    def is_available(self) -> bool:
+        """Return whether the file has tables, and its disk has room."""
+        with self.cursor() as cursor:
+            cursor.execute("PRAGMA schema_version")
+            has_schema = bool(cursor.fetchone()[0])
+        disk = shutil.disk_usage(Path(self.settings_dict["NAME"]).parent)
+        # Some file systems report a size of 0.
+        return has_schema and (not disk.total or disk.free >= MIN_FREE_BYTES)
 
 
 def _run_when_unlocked(
@@ -53,12 +64,3 @@ def _run_when_unlocked(
 
 def _is_busy(error: OperationalError) -> bool:
     return getattr(error.__cause__, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY
-
-
-def is_available(connection: BaseDatabaseWrapper) -> bool:
-    with connection.cursor() as cursor:
-        cursor.execute("PRAGMA schema_version")
-        has_schema = bool(cursor.fetchone()[0])
-    disk = shutil.disk_usage(Path(connection.settings_dict["NAME"]).parent)
-    # Some file systems report a size of 0.
-    return has_schema and (not disk.total or disk.free >= MIN_FREE_BYTES)

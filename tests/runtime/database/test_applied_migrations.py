@@ -4,7 +4,7 @@ from django.db import connection
 from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
 
-from runtime.database.missing_migrations import has_missing_migrations, migration_names
+from runtime.database.applied_migrations import has_missing_migrations, migration_names
 
 
 def test_names_are_those_that_django_loads() -> None:
