@@ -1,21 +1,17 @@
 """Lists with results, written without the list processes."""
 
 from collections import Counter
-from collections.abc import Sequence
 from typing import Any
 
 from django.utils import timezone
 
 from accounts.engine import get_engine
 from accounts.models import Account
-from apikeys.actor import Actor
 from engine import sandbox_word
-from lists.models import AddressList, ListChunk, ParsedList
+from lists.models import AddressList, ListChunk
 from lists.models.states import ListState
 from lists.packing import RowKind, Rows, pack_lines
-from lists.uploads.options import ListOptions
-from lists.uploads.parsing import parse_list
-from lists.uploads.services import upload_list
+from tests.lists.uploads import upload_and_parse
 
 CSV = (
     b"name,email,note\r\n"
@@ -27,40 +23,15 @@ CSV = (
     b"Unknown,unknown@sandbox.test\r\n"
     b"Gone,mailbox_not_found@sandbox.test,\r\n"
 )
-# What parsing found and the rows of each chunk, by content and options.
-_parsed: dict[tuple[bytes, str], tuple[ParsedList, list[ListChunk]]] = {}
 
 
 def make_ready_list(account: Account, content: bytes = CSV, **options: Any) -> AddressList:
-    """Upload and parse a list.
-
-    A process reads the file only the first time. After that, the list is parsed from stored rows,
-    as if its column had been changed.
-    """
-    upload_list(actor=Actor(account), content=content, options=ListOptions(**options))
-    claimed = AddressList.objects.claim()
-    assert claimed is not None
-    stored = _parsed.get((content, str(options)))
-    if stored:
-        _store_rows(claimed, *stored)
-    parse_list(claimed)
-    # Give the list a price, although addresses of the sandbox are free.
-    AddressList.objects.filter(pk=claimed.pk).update(sandbox_addresses=0)
-    ready = AddressList.objects.get(pk=claimed.pk)
+    ready = upload_and_parse(account, content, **options)
     assert ready.state == ListState.READY, ready.error_message
-    if not stored:
-        _parsed[content, str(options)] = ready.parsed, [*ListChunk.objects.filter(list=ready)]
+    # Give the list a price, although addresses of the sandbox are free.
+    AddressList.objects.filter(pk=ready.pk).update(sandbox_addresses=0)
+    ready.refresh_from_db()
     return ready
-
-
-def _store_rows(address_list: AddressList, parsed: ParsedList, chunks: Sequence[ListChunk]) -> None:
-    ParsedList.objects.create(
-        list=address_list, preview=parsed.preview, width=parsed.width, repeated=parsed.repeated
-    )
-    for chunk in chunks:
-        ListChunk.objects.create(
-            list=address_list, first_row=chunk.first_row, row_count=chunk.row_count, rows=chunk.rows
-        )
 
 
 def make_list(

@@ -64,9 +64,7 @@ class TestStart:
             assert (other.status_code, error_code(other)) == (422, "idempotency_key_reused")
         assert error_code(act(caller, made, "start", {"max_credits": 4})) == "invalid_state"
 
-    def test_list_with_few_addresses_must_be_confirmed(
-        self, caller: ApiClient, account: Account
-    ) -> None:
+    def test_list_of_few_addresses_is_confirmed(self, caller: ApiClient, account: Account) -> None:
         content = CSV.replace(b"Risky", b"risky@sandbox.test")
         made = make_ready_list(account, content, column=0)
         response = act(caller, made, "start")
@@ -76,9 +74,7 @@ class TestStart:
         assert error["details"] == {"rows": 7, "not_address": 6}
         assert act(caller, made, "start", {"confirm": True}).json()["state"] == "queued"
 
-    def test_column_that_does_not_exist_is_refused(
-        self, caller: ApiClient, account: Account
-    ) -> None:
+    def test_column_that_does_not_exist_is_400(self, caller: ApiClient, account: Account) -> None:
         response = act(caller, make_ready_list(account), "start", {"column": 5})
         assert refusal(response) == (400, "invalid_field", "column")
         error = response.json()["error"]
@@ -128,9 +124,7 @@ class TestStart:
                 assert refusal(response) == (400, "invalid_field", name), value
         assert AddressList.objects.get(pk=made.pk).state == ListState.READY
 
-    def test_unknown_field_or_other_body_is_refused(
-        self, caller: ApiClient, account: Account
-    ) -> None:
+    def test_unknown_field_or_body_is_refused(self, caller: ApiClient, account: Account) -> None:
         made = make_ready_list(account)
         for action in ("start", "pause", "resume", "finish", "cancel", "sample"):
             response = act(caller, made, action, {"columns": 1})

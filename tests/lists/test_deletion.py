@@ -57,9 +57,7 @@ def test_rest_of_a_large_list_is_erased_by_a_list_process(
 
 
 @pytest.mark.anywhere
-def test_deleted_list_is_unreachable_before_its_rows_are_erased(
-    caller: ApiClient, account: Account
-) -> None:
+def test_deleted_list_is_unreachable_before_its_rows(caller: ApiClient, account: Account) -> None:
     parsed = upload_and_parse(account, "a@shop.com\n")
     set_state(parsed, ListState.COMPLETED)
     batch_delete.hide_list(parsed)
@@ -95,9 +93,7 @@ def test_database_file_contains_nothing_of_deleted_lists(shop: Account) -> None:
     assert MARKER.encode() not in written
 
 
-def test_name_and_metadata_are_cleared_with_the_lists_of_an_erased_account(
-    account: Account,
-) -> None:
+def test_name_and_metadata_are_cleared_with_lists_of_an_erased_account(account: Account) -> None:
     make_list(account, EMAILS[:1], metadata={"note": MARKER})
     batch_delete.hide_lists(AddressList.objects.filter(account=account))
     hidden = AddressList.deleted.get()

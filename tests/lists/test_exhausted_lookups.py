@@ -22,7 +22,7 @@ __all__ = ["shops"]
 pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 
 BUDGET = 60
-REQUESTS = 3
+REQUESTS = 1
 LIMIT = EXHAUSTED_PER_REQUEST * REQUESTS
 
 
@@ -33,7 +33,7 @@ def _low_limit(account: Account) -> None:
 
 
 def make_hostile_list(account: Account, fake_dns: FakeDns, name: str) -> AddressList:
-    domains = [f"{name}{number}.com" for number in range(45)]
+    domains = [f"{name}{number}.com" for number in range(15)]
     for domain in domains:
         endless_aliases(fake_dns, domain)
     return make_started_list(account, [f"jane@{domain}" for domain in domains])
@@ -52,7 +52,7 @@ def test_lists_of_an_account_share_its_hourly_limit_with_calls(
     work()
     assert fake_dns.messages <= LIMIT * BUDGET
     for address_list in lists:
-        assert counts(address_list) == (0, 0, 0, 45)
+        assert counts(address_list) == (0, 0, 0, 15)
     assert {300, 600} == set.union(*map(retry_seconds, lists))
     messages = fake_dns.messages
     refused = caller.validate("jane@shop1.com").json()
@@ -71,9 +71,7 @@ def test_rechecks_count_toward_the_same_limit(account: Account, fake_dns: FakeDn
         assert fake_dns.messages <= LIMIT * BUDGET
 
 
-def test_list_over_the_limit_gets_its_verdicts_in_the_next_hour(
-    account: Account, fake_dns: FakeDns
-) -> None:
+def test_list_over_the_limit_goes_on_in_the_next_hour(account: Account, fake_dns: FakeDns) -> None:
     for _ in range(LIMIT):
         AccountLookupLimit(account).record_exhausted()
     address_list = make_started_list(account, GOOD)

@@ -96,9 +96,7 @@ def test_list_beyond_the_limit_is_not_started(limited: ApiKey, caller: ApiClient
     assert used(limited) == (2, 0)
 
 
-def test_list_that_should_start_when_ready_says_why_it_did_not(
-    limited: ApiKey, caller: ApiClient
-) -> None:
+def test_list_that_should_start_itself_says_why_not(limited: ApiKey, caller: ApiClient) -> None:
     for _ in range(2):
         caller.validate("no address")
     made = upload(caller, start=True)

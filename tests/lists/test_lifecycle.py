@@ -36,7 +36,8 @@ from tests.lists.factory import make_list, make_started_list
 from tests.lists.runs import BALANCE, wallet, work
 from tests.lists.uploads import parse, rows_of, upload_and_parse
 
-pytestmark = pytest.mark.django_db
+# test_races.py runs the operations on both databases.
+pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 
 EMAILS = [f"customer{number}@shop{number}.com" for number in range(20)]
 
@@ -82,8 +83,6 @@ OPERATIONS = {
 }
 
 
-# tests/lists/test_races.py runs the operations on both databases.
-@pytest.mark.anywhere
 @pytest.mark.parametrize(("name", "state"), list(product(OPERATIONS, ListState)))
 def test_operation_leads_from_each_state_to_one_state(
     account: Account, name: str, state: ListState
@@ -233,9 +232,7 @@ def test_encoding_cannot_be_changed_once_the_file_is_deleted(account: Account) -
 
 
 @pytest.mark.parametrize("end", [suspend_account, close_account])
-def test_lists_of_inactive_accounts_do_not_start(
-    account: Account, owner: User, end: object
-) -> None:
+def test_lists_of_inactive_account_do_not_start(account: Account, owner: User, end: object) -> None:
     address_list, paused = make_list(account, EMAILS), make_started_list(account, EMAILS)
     pause_list(address_list=paused, actor=None)
     end(account=account, actor=owner)  # type: ignore[operator]
@@ -292,9 +289,7 @@ def test_list_paused_for_thirty_days_is_canceled(account: Account) -> None:
     assert wallet(account) == (BALANCE - 20, 20)
 
 
-def test_audit_log_names_who_started_and_stopped_a_list(
-    account: Account, owner: User, key: ApiKey
-) -> None:
+def test_audit_log_names_who_started_a_list(account: Account, owner: User, key: ApiKey) -> None:
     address_list = make_list(account, EMAILS)
     by_owner, by_key = Actor(account, user=owner), Actor(account, key=key)
     start_list(address_list=address_list, start=Start(), actor=by_key)

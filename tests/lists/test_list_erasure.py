@@ -90,9 +90,7 @@ def test_address_is_found_in_later_chunks(account: Account, owner: User) -> None
     )
 
 
-def test_alias_is_erased_without_the_other_addresses_of_its_mailbox(
-    account: Account, owner: User
-) -> None:
+def test_alias_is_erased_without_others_of_its_mailbox(account: Account, owner: User) -> None:
     lines = "jdoe@gmail.com\nj.doe+a@gmail.com\njdoe+b@gmail.com\n"
     parsed = upload_and_parse(account, lines, dedupe="mailbox")
     assert erase(account, owner, "J.Doe+A@gmail.com") == 1
@@ -110,9 +108,7 @@ def test_lists_of_other_accounts_stay(account: Account, owner: User, stranger: U
     assert count_rows(email="jane@shop.com", account=None).lists == 1
 
 
-def test_account_whose_list_lost_rows_sees_it_in_its_audit_log(
-    account: Account, staff: User
-) -> None:
+def test_account_whose_list_lost_rows_sees_it_in_the_log(account: Account, staff: User) -> None:
     upload_and_parse(account, TABLE)
     assert erase(None, staff) == 2
     entries = AuditEntry.objects.filter(action="address.erased")
@@ -120,9 +116,7 @@ def test_account_whose_list_lost_rows_sees_it_in_its_audit_log(
 
 
 class TestListsThatAreParsedLater:
-    def test_rows_of_an_upload_are_emptied_when_it_is_parsed(
-        self, account: Account, owner: User
-    ) -> None:
+    def test_rows_of_an_upload_are_emptied_later(self, account: Account, owner: User) -> None:
         upload(account, TABLE)
         erase(account, owner)
         parsed = parse()
@@ -133,18 +127,14 @@ class TestListsThatAreParsedLater:
         assert preview.first_rows[1:3] == [[], []]
         assert ListAddress.objects.count() == 2
 
-    def test_rows_of_a_part_that_arrives_later_are_emptied(
-        self, account: Account, owner: User
-    ) -> None:
+    def test_rows_of_a_part_that_is_late_are_emptied(self, account: Account, owner: User) -> None:
         uploading = create_list(actor=Actor(account))
         erase(account, owner)
         store_part(address_list=uploading, number=1, content=TABLE.encode())
         begin_parsing(address_list=uploading)
         assert parse().addresses == 2
 
-    def test_process_that_parses_the_list_now_has_to_start_over(
-        self, account: Account, owner: User
-    ) -> None:
+    def test_process_that_parses_the_list_starts_over(self, account: Account, owner: User) -> None:
         upload(account, TABLE)
         claimed = AddressList.objects.claim()
         assert claimed is not None
@@ -156,9 +146,7 @@ class TestListsThatAreParsedLater:
         assert not ListChunk.objects.exists()
         assert parse().addresses == 2
 
-    def test_another_column_is_searched_when_it_is_chosen(
-        self, account: Account, owner: User
-    ) -> None:
+    def test_another_column_is_searched_when_chosen(self, account: Account, owner: User) -> None:
         ready = upload_and_parse(account, "joe@shop.com,jane@shop.com,x\n", column=0)
         erase(account, owner)
         choose_column(address_list=ready, column=1, actor=None)
@@ -182,9 +170,7 @@ class TestListsThatAreParsedLater:
         erase(account, owner)
         assert parse().addresses == 1
 
-    def test_erasure_in_all_accounts_is_remembered_for_all(
-        self, account: Account, owner: User
-    ) -> None:
+    def test_erasure_in_all_accounts_holds_for_all(self, account: Account, owner: User) -> None:
         upload(account, TABLE)
         erase(None, owner)
         assert parse().addresses == 2

@@ -84,21 +84,16 @@ def test_limit_of_the_day_is_checked_before_any_part(browser: Client, account: A
     assert "You can upload up to 30 MB in 24 hours. Try again at" in response.json()["message"]
 
 
-@pytest.mark.parametrize(
-    ("form", "message"),
-    [
+def test_wrong_form_says_which_field_is_wrong(browser: Client) -> None:
+    for form, message in (
         ({"name": "x" * 101}, "Name (optional): Ensure this value has at most 100 characters"),
         ({"dedupe": "twice"}, "Duplicates: Select a valid choice."),
         ({"file_size": "0"}, "File size: Ensure this value is greater than or equal to 1."),
         ({"file_name": ""}, "File name: This field is required."),
-    ],
-)
-def test_wrong_form_says_which_field_is_wrong(
-    browser: Client, form: dict[str, str], message: str
-) -> None:
-    response = browser.post(f"{PAGE}uploads/", FORM | form)
-    assert response.status_code == 400
-    assert response.json()["message"].startswith(message)
+    ):
+        response = browser.post(f"{PAGE}uploads/", FORM | form)
+        assert response.status_code == 400
+        assert response.json()["message"].startswith(message)
 
 
 def test_damaged_or_too_large_part_can_be_sent_again(browser: Client) -> None:

@@ -48,9 +48,7 @@ OFFERED = {
 
 
 @pytest.mark.parametrize("state", ListState)
-def test_page_offers_what_the_state_allows(
-    browser: Client, account: Account, state: ListState
-) -> None:
+def test_page_offers_what_is_allowed(browser: Client, account: Account, state: ListState) -> None:
     address_list = make_list(account, state=state)
     page = show(browser, address_list)
     actions = ("download", *ACTIONS)
@@ -124,9 +122,7 @@ def test_completed_list_can_be_renamed_and_run_again(account: Account, role: Rol
         assert (url(address_list, f"{action}/") in page) == (role == Role.DEVELOPER)
 
 
-def test_list_beyond_the_balance_offers_a_pack_and_the_way_back(
-    browser: Client, account: Account
-) -> None:
+def test_list_beyond_the_balance_offers_a_pack(browser: Client, account: Account) -> None:
     address_list = make_ready_list(account)
     set_state(address_list, ListState.READY, sandbox_addresses=0)
     assert "Up to <strong>4</strong> of your" in show(browser, address_list)
@@ -225,9 +221,7 @@ def test_download_can_be_an_excel_file(browser: Client, account: Account) -> Non
         ("name\temail", "name,email,ev_verdict"),
     ],
 )
-def test_download_keeps_semicolons(
-    browser: Client, account: Account, line: str, downloaded: str
-) -> None:
+def test_semicolons_are_kept(browser: Client, account: Account, line: str, downloaded: str) -> None:
     content = f"{line}\n{line.replace('name', 'Jane').replace('email', 'jane@sandbox.test')}\n"
     address_list = make_ready_list(account, content.encode())
     set_state(address_list, ListState.PAUSED, checked=1, unknown=1)

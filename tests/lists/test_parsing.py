@@ -25,7 +25,7 @@ from runtime.encryption import encrypt_bytes
 from tests.lists.files.spreadsheets import build_xlsx, rows_xml
 from tests.lists.uploads import kinds_of, parse, rows_of, upload, upload_and_parse
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 
 TABLE = "name,email\nJane,jane@shop.com\nJoe,JANE@shop.com\nJim,unknown\nJo,\nJill,jill@other.com\n"
 ADDRESS, DUPLICATE = RowKind.ADDRESS, RowKind.DUPLICATE

@@ -105,13 +105,13 @@ def test_top_domains_are_the_most_frequent_in_one_spelling() -> None:
     assert found.top_domains == [("shop.com", 6), ("gmail.com", 2), ("xn--mller-kva.de", 2)]
 
 
-def test_frequent_domains_are_counted_among_a_hundred_thousand_others() -> None:
+def test_frequent_domains_are_counted_among_thousands_of_others() -> None:
     cells = [
-        f"jane@{'shop.com' if number % 5 == 0 else f'shop{number}.com'}" for number in range(50_000)
+        f"jane@{'shop.com' if number % 5 == 0 else f'shop{number}.com'}" for number in range(30_000)
     ]
     counter = PreviewCounter(0)
     counter.add([cell] for cell in cells)
-    assert counter.top_domains[0] == ("shop.com", 10_000)
+    assert counter.top_domains[0] == ("shop.com", 6_000)
     assert len(counter.top_domains) == 20
     assert len(counter._domains) <= 20_000
 

@@ -39,9 +39,7 @@ def resolver() -> Iterator[str]:
         yield address
 
 
-def test_stopped_process_finishes_its_chunk_and_leaves_the_rest(
-    tmp_path: Path, resolver: str
-) -> None:
+def test_stopped_process_ends_its_chunk_and_leaves_the_rest(tmp_path: Path, resolver: str) -> None:
     with product(tmp_path, DNS_RESOLVERS=resolver) as site:
         make_account(site, "lists@shop.example", "--credits", "5000")
         list_id = start_list(site, ADDRESSES, chunk_rows=5)

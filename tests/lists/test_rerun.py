@@ -58,9 +58,7 @@ def test_name_and_metadata_can_differ(caller: ApiClient, account: Account) -> No
     assert refusal(response) == (400, "invalid_field", "Idempotency-Key")
 
 
-def test_retry_with_the_same_idempotency_key_creates_one_list(
-    caller: ApiClient, account: Account
-) -> None:
+def test_retry_with_the_same_key_creates_one_list(caller: ApiClient, account: Account) -> None:
     old = make_list(account)
     first, again = (rerun(caller, old, Idempotency_Key="again") for _ in range(2))
     assert (again.status_code, again.content) == (201, first.content)

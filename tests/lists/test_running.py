@@ -54,11 +54,16 @@ SECOND = timedelta(seconds=1)
 
 def test_list_is_checked_charged_and_completed(account: Account, key: ApiKey) -> None:
     address_list = make_started_list(account, [*GOOD, *BAD], key=key)
+    increases = Increases()
     # Blocks of domains, chunks, the end, and the deletion of the domains.
     assert work() == 1 + 4 + 1 + 1
+    assert increases.of("list_chunks_total") == {(): 4}
+    assert increases.of("list_addresses_total") == {("deliverable",): 25, ("undeliverable",): 12}
     assert counts(address_list) == (25, 0, 12, 0)
     assert wallet(account) == (BALANCE - 37, 0)
     assert usage() == {(key.pk, "deliverable"): (25, 25), (key.pk, "undeliverable"): (12, 12)}
+    hour = UseHour.objects.get(verdict="deliverable")
+    assert (hour.list_calls, hour.list_credits, hour.duration_ms) == (25, 25, 0)
     assert results_of(address_list) == {
         **dict.fromkeys(GOOD, "domain_accepts_mail"),
         **dict.fromkeys(BAD, "domain_not_found"),
@@ -82,14 +87,6 @@ def test_each_state_of_a_list_is_logged(
         work()
     states = [f"List {address_list.public_id} is {state}" for state in ("queued", "completed")]
     assert [line for line in caplog.messages if line in states] == states
-
-
-def test_list_of_the_dashboard_is_booked_without_a_key(account: Account) -> None:
-    make_started_list(account, GOOD[:3])
-    work()
-    assert usage() == {(None, "deliverable"): (3, 3)}
-    row = UseHour.objects.get()
-    assert (row.list_calls, row.list_credits, row.duration_ms) == (3, 3, 0)
 
 
 def test_list_that_cannot_start_says_why(account: Account, owner: User) -> None:
@@ -157,9 +154,7 @@ def test_planned_end_of_the_checks_of_unknown_results_is_known(half_known: Addre
     assert fresh(half_known).rechecks_end_at is None
 
 
-def test_finished_list_is_completed_without_another_check(
-    account: Account, half_known: AddressList
-) -> None:
+def test_finished_list_is_completed_at_once(account: Account, half_known: AddressList) -> None:
     for _ in range(2):
         assert finish_list(address_list=half_known, actor=None).state == ListState.COMPLETED
     work()
@@ -263,16 +258,6 @@ def test_sandbox_addresses_are_free_and_not_checked_again(account: Account) -> N
     assert usage() == {}
 
 
-def test_invalid_address_costs_a_credit_as_in_a_single_call(account: Account) -> None:
-    address_list = make_started_list(account, ["jane@", "jane@shop.example"])
-    work()
-    assert results_of(address_list) == {
-        "jane@": "invalid_syntax",
-        "jane@shop.example": "reserved_domain",
-    }
-    assert wallet(account) == (BALANCE - 2, 0)
-
-
 def test_list_whose_addresses_were_erased_completes(account: Account) -> None:
     address_list = make_list(account, [])
     AddressList.objects.update(state=ListState.QUEUED)
@@ -327,17 +312,7 @@ def test_email_goes_to_the_owners_if_the_creator_left_the_account(
     assert emails() == [("anne@shop.example", READY), ("owner@shop.example", READY)]
 
 
-def test_work_is_counted(account: Account) -> None:
-    make_started_list(account, [*GOOD, *BAD])
-    increases = Increases()
-    work()
-    assert increases.of("list_chunks_total") == {(): 4}
-    assert increases.of("list_addresses_total") == {("deliverable",): 25, ("undeliverable",): 12}
-
-
-def test_background_worker_measures_lists_without_their_processes(
-    account: Account, owner: User
-) -> None:
+def test_background_worker_measures_waiting_and_stuck_lists(account: Account, owner: User) -> None:
     make_list(account, GOOD)
     waiting = make_started_list(account, GOOD)
     hour_ago = timezone.now() - timedelta(hours=1)

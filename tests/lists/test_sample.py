@@ -15,7 +15,7 @@ from tests.lists.results_factory import make_ready_list, set_state
 from tests.support.api_client import ApiClient, error_code
 from validation.models import LogEntry
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 
 # Three of four have invalid syntax, and none needs the DNS.
 MIXED = b"".join(
@@ -35,9 +35,7 @@ def only_parsed(account: Account, addresses: int = MIN_ADDRESSES) -> AddressList
     return made
 
 
-def test_sample_has_shares_and_the_bounce_rate_but_no_addresses(
-    caller: ApiClient, account: Account
-) -> None:
+def test_sample_has_shares_and_a_bounce_rate_only(caller: ApiClient, account: Account) -> None:
     made = make_ready_list(account, MIXED)
     preview = f"/v1/lists/{made.public_id}/preview"
     assert caller.get(preview).json()["bounce_rate"] is None
@@ -52,9 +50,7 @@ def test_sample_has_shares_and_the_bounce_rate_but_no_addresses(
     assert caller.get(preview).json()["bounce_rate"] == everything
 
 
-def test_list_has_one_sample_which_is_free_and_in_no_log(
-    caller: ApiClient, account: Account
-) -> None:
+def test_list_has_one_sample_that_is_free_and_unlogged(caller: ApiClient, account: Account) -> None:
     made = only_parsed(account)
     balance = Wallet.objects.get(account=account).balance
     first = sample(caller, made)

@@ -72,9 +72,7 @@ ACTIONS = ("rename", "run-again", "delete", "download")
 @pytest.mark.parametrize(
     ("role", "offered"), [(Role.DEVELOPER, set(ACTIONS)), (Role.VIEWER, set())]
 )
-def test_row_offers_actions_to_roles_that_validate(
-    account: Account, role: Role, offered: set[str]
-) -> None:
+def test_row_offers_actions_to_some_roles(account: Account, role: Role, offered: set[str]) -> None:
     path = f"{PAGE}{make_list(account).public_id}"
     page = show(signed_in(make_member(account, role)))
     assert {action for action in ACTIONS if f"{path}/{action}/" in page} == offered
@@ -130,9 +128,7 @@ def select(*lists: AddressList) -> str:
     return f"{PAGE}delete/?{'&'.join(f'list={address_list.public_id}' for address_list in lists)}"
 
 
-def test_selected_lists_are_named_before_they_are_deleted(
-    browser: Client, account: Account
-) -> None:
+def test_selected_lists_are_named_before_their_deletion(browser: Client, account: Account) -> None:
     kept, first, second = (make_ready_list(account, name=name) for name in ("Kept", "May", "June"))
     start_list(address_list=first, start=Start(), actor=None)
     question = " ".join(browser.get(select(first, second)).content.decode().split())
@@ -155,9 +151,7 @@ def test_deleting_nothing_says_what_to_do(browser: Client) -> None:
             assert b"Select the lists that you want to delete." in response.content
 
 
-def test_lists_of_other_accounts_are_not_deleted(
-    browser: Client, account: Account, stranger: User
-) -> None:
+def test_lists_of_others_are_not_deleted(browser: Client, account: Account, stranger: User) -> None:
     address_list = make_ready_list(account)
     signed_in(stranger).post(select(address_list))
     assert AddressList.objects.get() == address_list

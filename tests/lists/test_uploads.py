@@ -23,10 +23,6 @@ def empty_list(account: Account) -> AddressList:
     return create_list(actor=Actor(account))
 
 
-def store(address_list: AddressList, number: int, content: bytes) -> ListPart:
-    return store_part(address_list=address_list, number=number, content=content)
-
-
 def test_list_is_named_after_its_file_or_the_time(account: Account) -> None:
     named = create_list(actor=Actor(account), options=ListOptions(name="Spring"), file_name="x.csv")
     from_file = create_list(actor=Actor(account), file_name="cus\u202etomers.csv" + "x" * 200)
@@ -34,27 +30,6 @@ def test_list_is_named_after_its_file_or_the_time(account: Account) -> None:
     assert named.name == "Spring"
     assert from_file.name.startswith("customers.csv") and len(from_file.name) == 100
     assert from_time.name.startswith("List of 20")
-
-
-def test_same_part_twice_is_stored_once(empty_list: AddressList) -> None:
-    first = store(empty_list, 1, b"a@shop.com\n")
-    assert store(empty_list, 1, b"a@shop.com\n") == first
-    empty_list.refresh_from_db()
-    assert empty_list.bytes == 11
-    begin_parsing(address_list=empty_list)
-    # A retry whose first response was lost.
-    assert store(empty_list, 1, b"a@shop.com\n") == first
-
-
-def test_parsing_begins_once(empty_list: AddressList) -> None:
-    store(empty_list, 1, b"a@shop.com")
-    begin_parsing(address_list=empty_list)
-    begin_parsing(address_list=empty_list)
-    parse()
-    with pytest.raises(ApiError, match="invalid_state"):
-        begin_parsing(address_list=empty_list)
-    with pytest.raises(ApiError, match="invalid_state"):
-        store(empty_list, 2, b"b@shop.com")
 
 
 def test_upload_that_was_completed_in_between_is_not_canceled(empty_list: AddressList) -> None:
@@ -65,6 +40,11 @@ def test_upload_that_was_completed_in_between_is_not_canceled(empty_list: Addres
     assert not delete_list(address_list=earlier, actor=Actor(earlier.account), only_uploading=True)
     assert AddressList.objects.get().state == ListState.PARSING
     assert ListPart.objects.exists()
+    parse()
+    with pytest.raises(ApiError, match="invalid_state"):
+        begin_parsing(address_list=empty_list)
+    with pytest.raises(ApiError, match="invalid_state"):
+        store_part(address_list=earlier, number=2, content=b"b@shop.com")
 
 
 def test_state_changes_only_to_what_may_follow(empty_list: AddressList) -> None:

@@ -69,18 +69,7 @@ def test_response_is_sent_when_the_state_changes() -> None:
 
 
 @pytest.mark.anywhere
-def test_list_is_returned_unchanged_at_the_end_of_the_wait(
-    caller: ApiClient, account: Account
-) -> None:
-    made = make_list(account, state=ListState.RUNNING)
-    response = caller.get(f"/v1/lists/{made.public_id}?wait=1")
-    assert response.json()["state"] == "running"
-
-
-@pytest.mark.anywhere
-def test_parsed_list_that_starts_automatically_is_waited_for(
-    caller: ApiClient, account: Account
-) -> None:
+def test_parsed_list_that_will_start_is_waited_for(caller: ApiClient, account: Account) -> None:
     made = make_ready_list(account, starts_when_ready=True)
     begun = time.monotonic()
     response = caller.get(f"/v1/lists/{made.public_id}?wait=1")
@@ -98,9 +87,7 @@ def test_list_that_is_deleted_in_the_meantime_is_not_found() -> None:
 
 @pytest.mark.anywhere
 @pytest.mark.usefixtures("_taken_slots")
-def test_beyond_the_limit_of_waiting_requests_none_waits(
-    caller: ApiClient, account: Account
-) -> None:
+def test_beyond_the_limit_of_waiting_calls_none_waits(caller: ApiClient, account: Account) -> None:
     made = make_list(account, state=ListState.RUNNING)
     responses = [caller.get(f"/v1/lists/{made.public_id}?wait=30") for _ in range(REQUESTS)]
     assert {response.json()["state"] for response in responses} == {"running"}

@@ -104,7 +104,5 @@ def test_delimiter_of_the_file_is_quoted_instead(delimiter: str, cell: str) -> N
         ("a\u202eb", "a[U+202E]b"),
     ],
 )
-def test_cells_show_values_and_contain_no_formulas(
-    value: str | int | None, cell: str | int
-) -> None:
+def test_cells_show_values_and_have_no_formulas(value: str | int | None, cell: str | int) -> None:
     assert to_cell(value) == cell

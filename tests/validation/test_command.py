@@ -7,28 +7,29 @@ import sys
 from pathlib import Path
 
 import pytest
-from django.core.management import call_command
 
 pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def test_each_address_prints_one_line_of_json(capsys: pytest.CaptureFixture[str]) -> None:
-    call_command("validate", "jane@example.com", "no address", "jane@shop.com")
-    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
-    assert [line["reason"] for line in lines] == [
-        "reserved_domain",
-        "invalid_syntax",
-        "dns_failure",
-    ]
+def test_each_address_prints_one_line_of_json() -> None:
+    # A hyphen begins no option, and bytes that can't be decoded are invalid syntax.
+    addresses = ("-jane@example.com", "--joe@example.com", "ja\udcffne@shop.com", "jane@shop.com")
+    process = subprocess.run(
+        [sys.executable, "manage.py", "validate", *addresses],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, "DNS_RESOLVERS": "127.0.0.1:9"},
+    )
+    lines = [json.loads(line) for line in process.stdout.splitlines()]
+    reasons = ["reserved_domain", "reserved_domain", "invalid_syntax", "dns_failure"]
+    assert [line["reason"] for line in lines] == reasons
+    assert [line["normalized"] for line in lines[:2]] == [*addresses[:2]]
+    assert lines[2]["syntax_error"]["code"] == "control_character"
     assert all(line["duration_ms"] >= 0 for line in lines)
-
-
-def test_undecodable_bytes_are_invalid_syntax(capsys: pytest.CaptureFixture[str]) -> None:
-    call_command("validate", "ja\udcffne@shop.com")
-    line = json.loads(capsys.readouterr().out)
-    assert line["syntax_error"]["code"] == "control_character"
 
 
 def test_engine_works_without_django() -> None:

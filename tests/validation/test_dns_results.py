@@ -38,9 +38,7 @@ def test_deliverable_address_costs_a_credit(caller: ApiClient, fake_dns: FakeDns
     assert LogEntry.objects.filter(verdict="deliverable", domain="shop.com").count() == 2
 
 
-def test_unknown_is_free_and_checked_again_under_the_same_key(
-    caller: ApiClient, fake_dns: FakeDns
-) -> None:
+def test_unknown_is_free_and_checked_again(caller: ApiClient, fake_dns: FakeDns) -> None:
     fake_dns.set_behavior("shop.com", "MX", servfail)
     unknown = caller.validate("jane@shop.com", idempotency_key="one").json()
     assert (unknown["reason"], unknown["retry_after_s"]) == ("dns_failure", 300)

@@ -36,9 +36,7 @@ def test_every_spelling_of_an_address_is_erased_and_no_other_address(
     assert Replay.objects.count() == 1
 
 
-def test_erased_idempotency_key_runs_again(
-    caller: ApiClient, account: Account, owner: User
-) -> None:
+def test_erased_idempotency_key_is_free(caller: ApiClient, account: Account, owner: User) -> None:
     first = caller.validate("no address", Idempotency_Key="order-1")
     erase(account, owner, "no address")
     again = caller.validate("no address", Idempotency_Key="order-1")
@@ -72,9 +70,7 @@ def test_audit_log_has_the_address_masked(caller: ApiClient, account: Account, o
     assert entry.target == "J***@sandbox.test"
 
 
-def test_usage_and_balance_stay_after_an_erasure(
-    caller: ApiClient, account: Account, owner: User
-) -> None:
+def test_erasure_keeps_usage_and_balance(caller: ApiClient, account: Account, owner: User) -> None:
     caller.validate("no address")
     erase(account, owner, "no address")
     assert UseHour.objects.get(account=account).calls == 1

@@ -3,7 +3,6 @@
 import gc
 from collections import Counter
 
-import pytest
 from django.test import RequestFactory
 
 from accounts.models import Account
@@ -16,42 +15,33 @@ from tests.servers.dns import FakeDns
 PER_CALL = (Request, ApiRequest, ApiCall, ApiKey, Account, Wallet)
 
 
-@pytest.mark.parametrize(
-    ("method", "path", "body", "status"),
-    [
-        ("POST", "/v1/validate", '{"email": "jane@shop.com"}', 200),
-        ("POST", "/v1/validate", '{"email": "insufficient_credits@sandbox.test"}', 402),
-        ("POST", "/v1/validate", "{}", 400),
-        ("POST", "/v1/validate/batch", '{"emails": ["jane@shop.com"]}', 200),
-        ("GET", "/v1/me", "", 200),
-        ("HEAD", "/v1/me", "", 200),
-        ("GET", "/v1/credits", "", 200),
-        ("GET", "/v1/usage", "", 200),
-        ("GET", "/v1/domains", "", 200),
-        ("GET", "/v1/lists", "", 200),
-        ("GET", "/v1/validations/val_01KAHJ8Q6YB3T5W7XNMV0ZRCDE", "", 404),
-        ("GET", "/v1/nothing", "", 404),
-    ],
+CALLS = (
+    ("POST", "/v1/validate", '{"email": "jane@shop.com"}', 200),
+    ("POST", "/v1/validate", '{"email": "insufficient_credits@sandbox.test"}', 402),
+    ("POST", "/v1/validate", "{}", 400),
+    ("POST", "/v1/validate/batch", '{"emails": ["jane@shop.com"]}', 200),
+    ("GET", "/v1/me", "", 200),
+    ("HEAD", "/v1/me", "", 200),
+    ("GET", "/v1/credits", "", 200),
+    ("GET", "/v1/usage", "", 200),
+    ("GET", "/v1/domains", "", 200),
+    ("GET", "/v1/lists", "", 200),
+    ("GET", "/v1/validations/val_01KAHJ8Q6YB3T5W7XNMV0ZRCDE", "", 404),
+    ("GET", "/v1/nothing", "", 404),
 )
-def test_call_leaves_nothing_for_the_garbage_collector(
-    method: str, path: str, body: str, status: int, secret: str, fake_dns: FakeDns
-) -> None:
+
+
+def test_call_leaves_nothing_for_the_garbage_collector(secret: str, fake_dns: FakeDns) -> None:
     fake_dns.add_mail_domain("shop.com")
-    check_garbage(method, path, secret, body, status)
-
-
-@pytest.mark.usefixtures("db")
-def test_refused_key_leaves_nothing_for_the_garbage_collector() -> None:
-    check_garbage("POST", "/v1/validate", "svc_live_unknown", "{}", 401)
-
-
-def check_garbage(method: str, path: str, secret: str, body: str, status: int) -> None:
     # Whatever earlier tests and fixtures have left.
     gc.collect()
     before = count_objects()
     gc.disable()
     try:
-        assert call(method, path, secret, body) == status
+        for method, path, body, status in CALLS:
+            assert call(method, path, secret, body) == status
+            assert count_objects() == before, (method, path, body)
+        assert call("POST", "/v1/validate", "svc_live_unknown", "{}") == 401
         assert count_objects() == before
     finally:
         gc.enable()

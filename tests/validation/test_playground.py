@@ -46,9 +46,7 @@ def without_tags(page: str) -> str:
     return unescape(re.sub("<[^>]+>", "", page))
 
 
-def test_playground_request_is_charged_and_recorded_without_a_key(
-    browser: Client, account: Account
-) -> None:
+def test_request_is_charged_and_recorded_without_a_key(browser: Client, account: Account) -> None:
     page = submit(browser, "no address")
     assert "X-Credits-Remaining: 99" in without_tags(page)
     assert "99 credits" in page
@@ -64,9 +62,7 @@ def test_address_is_not_trimmed(browser: Client) -> None:
     assert "space before or after" in submit(browser, " jane@shop.example ")
 
 
-def test_playground_requests_count_toward_the_account_rate_limit(
-    browser: Client, caller: ApiClient
-) -> None:
+def test_requests_count_toward_the_account_rate_limit(browser: Client, caller: ApiClient) -> None:
     caller.get("/v1/me")
     assert "X-RateLimit-Remaining: 58" in without_tags(submit(browser, "risky@sandbox.test"))
     assert caller.get("/v1/me").headers["X-RateLimit-Remaining"] == "57"
@@ -204,9 +200,7 @@ def run(sample: CodeSample, secret: str, base_url: str, folder: Path) -> str:
 
 
 @pytest.mark.parametrize("is_on", [False, True])
-def test_the_page_says_what_a_mailbox_check_costs(
-    browser: Client, settings: Settings, is_on: bool
-) -> None:
+def test_page_says_what_a_check_costs(browser: Client, settings: Settings, is_on: bool) -> None:
     settings.PROBE_MAILBOX_CHECKS = is_on
     page = " ".join(browser.get(PAGE).content.decode().split())
     more = ", or 2 if the mail server says whether the mailbox exists" if is_on else ""

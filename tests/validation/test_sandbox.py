@@ -18,9 +18,7 @@ def test_every_verdict_has_a_sandbox_word(caller: ApiClient, verdict: str) -> No
 
 
 @pytest.mark.parametrize("reason", VERDICT_BY_REASON)
-def test_every_reason_has_a_sandbox_word_with_a_consistent_result(
-    caller: ApiClient, reason: str
-) -> None:
+def test_every_reason_has_a_word_with_a_consistent_result(caller: ApiClient, reason: str) -> None:
     result = caller.validate(f"{reason}@sandbox.test").json()
     verdict, score = VERDICT_BY_REASON[reason], result["score"]
     assert (result["reason"], result["verdict"]) == (reason, verdict)
@@ -46,9 +44,7 @@ def test_every_reason_has_a_sandbox_word_with_a_consistent_result(
 
 
 @pytest.mark.parametrize("code", REFUSALS)
-def test_every_error_has_a_sandbox_word_with_the_real_response(
-    caller: ApiClient, code: str
-) -> None:
+def test_every_error_has_a_sandbox_word_with_its_response(caller: ApiClient, code: str) -> None:
     response = caller.validate(f"{code}@sandbox.test")
     assert (response.status_code, error_code(response)) == (REFUSALS[code].status, code)
     assert ("WWW-Authenticate" in response.headers) is (response.status_code == 401)

@@ -150,9 +150,7 @@ def test_replays_stay_when_the_account_stops_storing_requests(
     assert validate_batch(caller, DEFINITE).content == batch.content
 
 
-def test_response_of_a_removed_secret_key_is_not_replayed(
-    caller: ApiClient, settings: Settings
-) -> None:
+def test_response_of_a_removed_key_is_not_replayed(caller: ApiClient, settings: Settings) -> None:
     first = validate(caller)
     previous, settings.SECRET_KEY = settings.SECRET_KEY, "another" * 10
     settings.SECRET_KEY_FALLBACKS = [previous]

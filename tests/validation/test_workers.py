@@ -10,6 +10,7 @@ from tests.servers.client import HttpCaller
 from tests.servers.dns import FakeDns, dns_server, packet_server
 from tests.servers.keys import make_key, manage
 from tests.servers.product import migrated_postgres, product
+from tests.support.waiting import wait_until
 
 pytestmark = [pytest.mark.process, pytest.mark.proof]
 
@@ -69,9 +70,7 @@ def test_every_worker_applies_staff_domains_within_seconds(tmp_path: Path) -> No
 
         before = reasons()
         manage(site, "shell", "-c", LIST_A_DOMAIN)
-        deadline = time.monotonic() + 60
-        while (after := reasons()) != {"disposable"} and time.monotonic() < deadline:
-            time.sleep(0.5)
+        wait_until(lambda: reasons() == {"disposable"}, pause=0.5)
         for caller in callers:
             caller.close()
-    assert (before, after) == ({"domain_accepts_mail"}, {"disposable"})
+    assert before == {"domain_accepts_mail"}

@@ -58,9 +58,7 @@ def test_encoding_is_found(data: bytes, encoding: str) -> None:
 
 
 @pytest.mark.parametrize(("encoding", "language"), ENCODINGS)
-def test_legacy_encoding_is_found_by_the_letters_of_its_language(
-    encoding: str, language: str
-) -> None:
+def test_legacy_encoding_is_found_by_letters_of_its_language(encoding: str, language: str) -> None:
     text = build_text(language)
     # The only letters beyond ASCII may be at the end.
     data = b"name;city;jane@shop.example\n" * 10_000 + encode(text, encoding)
@@ -127,9 +125,7 @@ def test_customers_encoding_outweighs_the_content_type_and_the_bytes() -> None:
         ("", "cp1252"),
     ],
 )
-def test_charset_of_the_content_type_is_used_if_it_is_plausible(
-    content_type: str, encoding: str
-) -> None:
+def test_charset_of_the_content_type_is_used_if_plausible(content_type: str, encoding: str) -> None:
     assert detect(TABLE.encode("cp1252"), content_type=content_type).encoding == encoding
 
 

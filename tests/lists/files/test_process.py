@@ -93,9 +93,7 @@ def test_large_rows_arrive_in_chunks_of_a_megabyte() -> None:
         ),
     ],
 )
-def test_error_of_the_process_is_raised_here(
-    data: bytes, code: str, details: dict[str, int]
-) -> None:
+def test_error_of_the_process_is_raised(data: bytes, code: str, details: dict[str, int]) -> None:
     error = refuse(data)
     assert (error.code, error.details) == (code, details)
 
@@ -108,14 +106,14 @@ def test_spreadsheet_with_two_distant_cells_needs_too_much_memory() -> None:
 
 
 def test_archive_that_claims_too_small_sizes_is_stopped_by_the_limits() -> None:
-    rows = "".join(row_xml(number, ["x" * 1000]) for number in range(1, 100_001))
+    rows = "".join(row_xml(number, ["x" * 1000]) for number in range(1, 30_001))
     data = claim_size(build_xlsx({"Sheet1": rows}), 1000)
-    error = refuse(data, replace(DEFAULT_PROCESS_LIMITS, memory=200 * MEGABYTE))
+    error = refuse(data, replace(DEFAULT_PROCESS_LIMITS, memory=60 * MEGABYTE))
     assert error.code in ("out_of_memory", "damaged_spreadsheet")
 
 
 def test_memory_limit_is_an_error_of_its_own() -> None:
-    rows = [[f"jane{number}@shop.example", "x" * 2000] for number in range(20_000)]
+    rows = [[f"jane{number}@shop.example", "x" * 20_000] for number in range(2_000)]
     error = refuse(build_table(rows), replace(DEFAULT_PROCESS_LIMITS, memory=60 * MEGABYTE))
     assert error.code == "out_of_memory"
     assert "Save it as CSV" in error.message

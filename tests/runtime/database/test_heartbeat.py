@@ -13,7 +13,7 @@ from tests.conftest import make_user
 from tests.lists.factory import make_list
 from tests.support.waiting import wait_until
 
-pytestmark = pytest.mark.usefixtures("fresh_database")
+pytestmark = [pytest.mark.anywhere, pytest.mark.usefixtures("fresh_database")]
 
 
 @pytest.fixture

@@ -43,9 +43,7 @@ def test_public_page_is_compressed_and_the_same_for_all_visitors() -> None:
 
 @pytest.mark.parametrize("path", ["/docs/", "/docs/openapi.json", "/accounts/terms/"])
 @pytest.mark.parametrize("headers", [{}, GZIP])
-def test_unchanged_page_is_a_304_with_the_headers_of_the_page(
-    path: str, headers: dict[str, str]
-) -> None:
+def test_unchanged_page_is_a_304_with_the_same_headers(path: str, headers: dict[str, str]) -> None:
     first = Client().get(path, headers=headers)
     again = Client().get(path, headers={**headers, "If-None-Match": first.headers["ETag"]})
     assert (again.status_code, again.content) == (304, b"")

@@ -88,9 +88,7 @@ def test_failed_jobs_are_retried_only_after_the_back_off(settings: Settings) -> 
     assert run_count() == 2
 
 
-def test_command_can_run_repeatedly_before_workers_and_lists_failed_jobs(
-    settings: Settings,
-) -> None:
+def test_command_can_run_again_before_workers_and_lists_failed_jobs(settings: Settings) -> None:
     for _ in range(2):
         call_command("run_daily")
     assert run_daily_if_due("one") is False

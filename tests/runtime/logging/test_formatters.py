@@ -131,9 +131,7 @@ def test_path_is_removed_from_djangos_crash_records() -> None:
 
 @in_both_formats
 @pytest.mark.django_db
-def test_database_error_has_its_code_and_a_location_in_the_project(
-    formatter: logging.Formatter,
-) -> None:
+def test_database_error_has_its_code_and_our_location(formatter: logging.Formatter) -> None:
     try:
         User.objects.raw("SELECT 1 FROM no_such_table")[0]
     except DatabaseError as error:

@@ -94,14 +94,6 @@ def test_sandbox_ignores_the_lists(caller: ApiClient) -> None:
     assert [decided(caller.validate(email).json()) for email in emails] == before
 
 
-def test_each_change_applies_to_the_next_call(caller: ApiClient) -> None:
-    seen = []
-    for lists in ({"denied": ("shop.com",)}, {"allowed": ("shop.com",)}, {}):
-        put(caller, **lists)
-        seen.append(caller.validate("jane@shop.com").json()["account_list"])
-    assert seen == ["denied", "allowed", None]
-
-
 def test_batch_has_the_list_in_each_result(caller: ApiClient) -> None:
     put(caller, allowed=("mailinator.com",), denied=("shop.com",))
     emails = ["a@shop.com", "b@mailinator.com", "no address", "deliverable@sandbox.test"]

@@ -12,7 +12,7 @@ from validation.account_domains.services import MAX_ENTRIES, erase_domains
 from validation.models import AccountDomains, LogEntry
 from validation.request_log import writer
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 
 EMPTY: dict[str, list[str]] = {"allowed": [], "denied": []}
 LISTS = {"allowed": ["partner.example"], "denied": ["spam.example", "bücher.example"]}
@@ -83,7 +83,6 @@ def test_most_entries_are_stored_and_one_more_is_refused(caller: ApiClient) -> N
     assert get(caller).json() == lists
 
 
-@pytest.mark.anywhere
 def test_malformed_body_is_refused(caller: ApiClient) -> None:
     for body, code, param in (
         (b"", "invalid_json", None),
@@ -104,7 +103,6 @@ def test_malformed_body_is_refused(caller: ApiClient) -> None:
     assert refusal(caller.get("/v1/domains?list=denied")) == (400, "unknown_field", "list")
 
 
-@pytest.mark.anywhere
 def test_error_names_the_entry_and_lists_further_ones(caller: ApiClient) -> None:
     response = put(caller, {"allowed": [], "denied": ["a.example", "co.uk", "192.0.2.1"]})
     error = response.json()["error"]
@@ -119,7 +117,6 @@ def test_error_names_the_entry_and_lists_further_ones(caller: ApiClient) -> None
     ]
 
 
-@pytest.mark.anywhere
 def test_body_of_up_to_a_megabyte_is_read(caller: ApiClient) -> None:
     body = json.dumps(LISTS).encode()
     assert caller.call("PUT", "/v1/domains", body.ljust(1 << 20)).status_code == 200

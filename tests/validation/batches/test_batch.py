@@ -70,9 +70,7 @@ def test_usage_counts_each_distinct_address_by_verdict(caller: ApiClient, accoun
     assert not list(find_discrepancies())
 
 
-def test_batch_beyond_the_balance_is_refused_before_any_work(
-    caller: ApiClient, account: Account
-) -> None:
+def test_batch_beyond_the_balance_is_refused_at_once(caller: ApiClient, account: Account) -> None:
     set_balance(account, 2)
     response = caller.validate_batch(WRONG)
     assert (response.status_code, error_code(response)) == (402, "insufficient_credits")
@@ -93,9 +91,8 @@ def test_sandbox_error_fails_only_its_address(caller: ApiClient) -> None:
 
 
 @pytest.mark.anywhere
-@pytest.mark.parametrize(
-    ("emails", "param"),
-    [
+def test_wrong_element_is_named_and_nothing_is_done(caller: ApiClient, account: Account) -> None:
+    for emails, param in (
         ("jane@shop.example", "emails"),
         ([], "emails"),
         (["a"] * 101, "emails"),
@@ -104,15 +101,10 @@ def test_sandbox_error_fails_only_its_address(caller: ApiClient) -> None:
         (["a" * 321], "emails[0]"),
         ([None], "emails[0]"),
         (["a", ["b"]], "emails[1]"),
-    ],
-)
-def test_wrong_element_is_named_and_nothing_is_done(
-    caller: ApiClient, account: Account, emails: object, param: str
-) -> None:
-    response = caller.validate_batch(emails)
-    assert refusal(response) == (400, "invalid_field", param)
+    ):
+        assert refusal(caller.validate_batch(emails)) == (400, "invalid_field", param)
     assert Wallet.objects.get(account=account).balance == 100
-    assert response.headers["X-RateLimit-Remaining"] == "59"
+    assert caller.get("/v1/me").headers["X-RateLimit-Remaining"] == "51"
 
 
 @pytest.mark.anywhere
@@ -145,9 +137,7 @@ def test_larger_body_is_refused(caller: ApiClient) -> None:
     assert "400 KB" in response.json()["error"]["message"]
 
 
-def test_batch_that_does_not_fit_consumes_one_request_only(
-    caller: ApiClient, account: Account
-) -> None:
+def test_batch_that_does_not_fit_consumes_one_request(caller: ApiClient, account: Account) -> None:
     set_limit(account, 5)
     assert caller.validate_batch(WRONG).headers["X-RateLimit-Remaining"] == "2"
     refused = caller.validate_batch(WRONG)
@@ -179,9 +169,7 @@ def test_batch_larger_than_the_limit_can_never_fit(caller: ApiClient, account: A
     assert response.headers["X-RateLimit-Remaining"] == "1"
 
 
-def test_repeated_batch_gets_the_first_response_byte_for_byte(
-    caller: ApiClient, account: Account
-) -> None:
+def test_repeated_batch_gets_the_very_first_response(caller: ApiClient, account: Account) -> None:
     emails = [*WRONG, "jane@ordinary-shop.com"]
     first = caller.validate_batch(emails, Idempotency_Key="import-1")
     again = caller.validate_batch(emails, Idempotency_Key="import-1")

@@ -8,14 +8,13 @@ import pytest
 from django.test import Client
 
 from accounts.models import Account
-from credits import services
 from credits.models import UseHour, Wallet
 from credits.wallet.books import find_discrepancies
 from tests.support.api_client import ApiClient
 from tests.validation.reports.usage_data import read_page
 from validation.models import LogEntry
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 
 PAGE = "/validation/playground/batch/"
 # Definite verdicts without DNS: 1 credit each.
@@ -62,7 +61,6 @@ def test_batch_is_charged_and_recorded_without_a_key(browser: Client, account: A
     assert not list(find_discrepancies())
 
 
-@pytest.mark.anywhere
 def test_row_says_the_verdict_and_what_to_make_of_it(browser: Client) -> None:
     page = submit(browser, "deliverable@sandbox.test\nunknown@sandbox.test\nno address")
     assert rows(page) == [
@@ -81,14 +79,12 @@ def test_row_says_the_verdict_and_what_to_make_of_it(browser: Client) -> None:
     ]
 
 
-@pytest.mark.anywhere
 def test_suggestion_is_next_to_the_reason(browser: Client) -> None:
     ((_, _, _, reason, *_),) = rows(submit(browser, "possible_typo@sandbox.test"))
     assert reason.startswith("Looks like a typo of mailbox.test.")
     assert reason.endswith("Did you mean possible_typo@mailbox.test?")
 
 
-@pytest.mark.anywhere
 def test_spaces_and_empty_lines_are_removed(browser: Client, account: Account) -> None:
     page = submit(browser, " address 1\t\r\n\r\n   \r\n\xa0address 2 \r\n")
     assert [(row[0], row[1]) for row in rows(page)] == [("1", "address 1"), ("4", "address 2")]
@@ -109,7 +105,6 @@ def test_summary_counts_distinct_addresses_by_verdict(browser: Client) -> None:
     ]
 
 
-@pytest.mark.anywhere
 def test_row_opens_the_request_in_the_request_log(browser: Client) -> None:
     page = submit(browser, "address 1\naddress 2\naddress 1")
     links = re.findall(r'class="two-line-link" href="([^"]+)"', page)
@@ -118,10 +113,7 @@ def test_row_opens_the_request_in_the_request_log(browser: Client) -> None:
     assert browser.get(links[0]).status_code == 200
 
 
-@pytest.mark.anywhere
-def test_without_a_request_log_there_are_results_but_no_links(
-    browser: Client, account: Account
-) -> None:
+def test_without_a_request_log_results_have_no_links(browser: Client, account: Account) -> None:
     Account.objects.filter(pk=account.pk).update(log_days=0)
     page = submit(browser, "\n".join(WRONG))
     assert len(rows(page)) == 3
@@ -129,7 +121,6 @@ def test_without_a_request_log_there_are_results_but_no_links(
     assert "Show these requests" not in page
 
 
-@pytest.mark.anywhere
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -155,21 +146,6 @@ def test_wrong_text_is_explained_and_remains_in_the_field(
     assert caller.get("/v1/me").headers["X-RateLimit-Remaining"] == "59"
 
 
-def test_batch_beyond_the_balance_is_refused_before_any_work(
-    browser: Client, account: Account
-) -> None:
-    services.deduct(account=account, amount=98, reason="Test", actor=None)
-    page = submit(browser, "\n".join(WRONG))
-    assert "402 <code>insufficient_credits</code>" in page
-    assert "This request costs 3 credits and your balance is 2." in page
-    assert "Buy credits</a>" in page
-    assert balance_of(account) == 2
-    assert not LogEntry.objects.filter(account=account).exists()
-    assert "1 address validated" in submit(browser, "deliverable@sandbox.test")
-    assert "3 addresses validated" in submit(browser, "address 1\naddress 2\naddress 1")
-
-
-@pytest.mark.anywhere
 def test_button_with_sandbox_addresses_takes_precedence_over_the_text(browser: Client) -> None:
     button = re.search(r'name="emails" value="([^"]+)"', browser.get(PAGE).content.decode())
     assert button

@@ -75,9 +75,7 @@ def test_result_of_a_replayed_batch_is_found(caller: ApiClient) -> None:
     assert all(are_stored(caller, results))
 
 
-def test_other_accounts_do_not_find_results_of_the_batch(
-    caller: ApiClient, other_caller: ApiClient
-) -> None:
+def test_other_accounts_do_not_find_the_batch(caller: ApiClient, other_caller: ApiClient) -> None:
     results = send(caller, EMAILS)
     assert not any(are_stored(other_caller, results))
     assert all(are_stored(caller, results))

@@ -167,9 +167,7 @@ class KilledAfterCommit:
         return balances
 
 
-def test_group_whose_thread_is_killed_leaves_its_members_in_doubt(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_group_whose_thread_is_killed_is_in_doubt(monkeypatch: pytest.MonkeyPatch) -> None:
     key = make_shop_key("shop", 10)
     work = KilledAfterCommit()
     coalescer = Coalescer(work)
@@ -223,9 +221,7 @@ def test_connection_lost_before_commit_leaves_the_outcome_unknown(admin_connecti
     assert get_balance(key) == 10
 
 
-def test_connection_lost_before_the_last_statement_certainly_stores_nothing(
-    admin_connection: Any,
-) -> None:
+def test_connection_lost_before_the_last_statement_stores_nothing(admin_connection: Any) -> None:
     key = make_shop_key("shop", 10)
     with pytest.raises(OperationalError) as raised, atomic():
         kill_own_connection(admin_connection)

@@ -81,12 +81,7 @@ def test_running_process_uses_a_stored_release(fake_dns: FakeDns, tmp_path: Path
     assert finding.dns_cached
     assert finding.checks["disposable"]
     assert finding.lists["disposable"] == f"{datetime.now(UTC) + timedelta(days=1):%Y-%m-%d}"
-
-
-def test_release_is_loaded_once(tmp_path: Path) -> None:
-    update(make_release(tmp_path))
-    loader = DomainDataLoader()
-    loader.load_if_newer()
+    # It is loaded once.
     loaded = DOMAIN_DATA.disposable
     loader.load_if_newer()
     assert DOMAIN_DATA.disposable is loaded
@@ -141,9 +136,7 @@ class TestRefusals:
             update(make_release(tmp_path, days=2))
         assert StoredDataRelease.objects.get().created_at > datetime.now(UTC) + timedelta(days=2)
 
-    def test_release_that_is_older_than_the_product_is_refused_and_ignored(
-        self, tmp_path: Path
-    ) -> None:
+    def test_release_older_than_the_product_is_refused_and_ignored(self, tmp_path: Path) -> None:
         with pytest.raises(CommandError, match="is older than the product's data"):
             update(make_release(tmp_path, days=-1000))
         archive = make_release(tmp_path, days=-1000).read_bytes()
@@ -164,9 +157,7 @@ class TestRefusals:
         with pytest.raises(CommandError, match="would keep later ones out"):
             update(make_release(tmp_path, days=30))
 
-    def test_release_of_another_publisher_is_refused(
-        self, tmp_path: Path, settings: Settings
-    ) -> None:
+    def test_release_of_a_stranger_is_refused(self, tmp_path: Path, settings: Settings) -> None:
         path = make_release(tmp_path, key=Ed25519PrivateKey.generate())
         with pytest.raises(CommandError, match="isn't signed with the key"):
             update(path)

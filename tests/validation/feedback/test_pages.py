@@ -76,9 +76,7 @@ def test_page_says_that_a_comment_of_a_removed_key_cannot_be_read(
     assert browser_for(owner).get(form_url(feedback.result_id)).status_code == 404
 
 
-def test_daily_limit_is_explained(
-    account: Account, owner: User, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_limit_is_explained(account: Account, owner: User, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(services, "FEEDBACK_PER_DAY", 1)
     make_feedback(account)
     result = make_result(account, "another")

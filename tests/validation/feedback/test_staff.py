@@ -80,9 +80,7 @@ def test_feedback_is_answered_once(account: Account, staff: User) -> None:
     assert feedback.answer == "Yes"
 
 
-def test_feedback_on_a_domain_links_to_the_form_that_lists_it(
-    browser: Client, account: Account
-) -> None:
+def test_feedback_on_a_domain_links_to_the_form_for_it(browser: Client, account: Account) -> None:
     feedback = make_feedback(account, "jane@invalid.test", expected="disposable")
     page = browser.get(f"{QUEUE}{feedback.pk}/change/").content.decode()
     query = f"?reason=Feedback+{feedback}&amp;domain=invalid.test&amp;kind="
@@ -92,9 +90,7 @@ def test_feedback_on_a_domain_links_to_the_form_that_lists_it(
     assert 'value="invalid.test"' in form.content.decode()
 
 
-def test_page_shows_the_result_after_it_is_no_longer_stored(
-    browser: Client, account: Account
-) -> None:
+def test_page_shows_the_result_once_it_is_not_stored(browser: Client, account: Account) -> None:
     feedback = make_feedback(account, "jane@invalid.test")
     StoredResult.objects.all().delete()
     text = visible_text(browser.get(f"{QUEUE}{feedback.pk}/change/").content.decode())
@@ -116,9 +112,7 @@ def test_earlier_feedback_shows_its_verdict_once_the_result_is_deleted(
     assert "The stored result has expired, so it can’t be compared." in text
 
 
-def test_check_now_shows_what_has_changed_and_charges_nothing(
-    browser: Client, account: Account
-) -> None:
+def test_check_now_shows_what_changed_and_is_free(browser: Client, account: Account) -> None:
     feedback = make_feedback(account, "jane@invalid.test")
     document = {**(feedback.result or {}), "verdict": "risky", "reason": "disposable"}
     text = feedback.text._replace(result=json.dumps(document))

@@ -6,7 +6,7 @@ import pytest
 import time_machine
 
 from accounts.models import Account
-from validation.presenters.charts import ChartRow, build_usage_chart, describe_bar, interval_urls
+from validation.presenters.charts import build_usage_chart, interval_urls
 from validation.reports.date_ranges import DateRange, Unit, last_days, last_hours, last_months
 from validation.reports.usage_stats import UsageStats
 
@@ -22,16 +22,6 @@ def stats(calls: int, verdict: str = "risky") -> UsageStats:
 def url_of(account: Account, date_range: DateRange, interval: date, **params: str) -> str:
     with time_machine.travel(NOW):
         return interval_urls(account, date_range, params)(interval)
-
-
-def test_bar_says_its_day_and_the_verdicts_that_occurred() -> None:
-    usage = stats(1_200)
-    usage.calls["unknown"] = 5
-    assert describe_bar(ChartRow("Fri 20 Nov", "", usage), "requests") == (
-        "Fri 20 Nov: 1,205 requests\n1,200 risky\n5 unknown"
-    )
-    row = ChartRow("Fri 20 Nov", "", stats(0), 3)
-    assert describe_bar(row, "addresses") == "Fri 20 Nov: 0 addresses\n3 previously"
 
 
 def test_chart_has_a_row_per_interval_and_their_total() -> None:

@@ -53,8 +53,6 @@ def test_bad_checks_come_first_and_those_not_run_last() -> None:
         ("placeholder", False, CheckState.INFO, "Not a placeholder"),
     ],
 )
-def test_check_says_what_its_value_means(
-    name: str, value: bool, state: CheckState, text: str
-) -> None:
+def test_check_says_what_it_means(name: str, value: bool, state: CheckState, text: str) -> None:
     check = all_checks(**{name: value})[name]
     assert (check.state, check.text) == (state, text)

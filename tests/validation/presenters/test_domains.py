@@ -19,7 +19,5 @@ from validation.presenters.domains import account_list_note
         ),
     ],
 )
-def test_note_says_what_to_do_with_the_address(
-    account_list: str | None, verdict: str, note: str
-) -> None:
+def test_note_says_what_to_do(account_list: str | None, verdict: str, note: str) -> None:
     assert account_list_note(account_list, verdict) == note

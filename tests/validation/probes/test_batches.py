@@ -23,9 +23,7 @@ def send(caller: ApiClient, emails: list[str] = EMAILS, *, key: str = "", **fiel
     return caller.send_json("POST", "/v1/validate/batch", body, **headers)
 
 
-def test_what_is_known_is_charged_and_the_rest_is_pending(
-    caller: ApiClient, account: Account
-) -> None:
+def test_what_is_known_is_charged_and_the_rest_pends(caller: ApiClient, account: Account) -> None:
     batch = send(caller).json()
     results = batch["results"]
     assert [result["reason"] for result in results] == [
@@ -94,9 +92,7 @@ def test_each_address_counts_toward_the_daily_checks(caller: ApiClient) -> None:
     assert MailboxCheckDay.objects.get().number == 18
 
 
-def test_batch_is_refused_where_mailbox_checks_are_off(
-    caller: ApiClient, settings: Settings
-) -> None:
+def test_batch_is_refused_if_mailbox_checks_are_off(caller: ApiClient, settings: Settings) -> None:
     settings.PROBE_MAILBOX_CHECKS = False
     assert error_code(send(caller)) == "mailbox_checks_unavailable"
     assert error_code(send(caller, check="dns")) == "invalid_field"

@@ -1,8 +1,7 @@
 """The process that asks mail servers, from outside: waiting callers, and its end."""
 
 import json
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +16,7 @@ from tests.servers.keys import manage
 from tests.servers.product import Product, migrated_postgres, product
 from tests.servers.smtp_server import ACCEPTED, MAILBOXES, SmtpHost, SmtpServer, smtp_server
 from tests.servers.socks_proxy import socks_proxy
+from tests.support.waiting import wait_until
 
 pytestmark = [pytest.mark.process, pytest.mark.proof, pytest.mark.timeout(300)]
 
@@ -42,7 +42,7 @@ class Site:
     def check_and_wait(self, email: str) -> Any:
         """Poll for the result: on a busy machine, the process may only be starting."""
         result = self.check(email, timeout_s=5)
-        wait_until(lambda: self.read(result)["smtp"]["state"] == "done", self)
+        wait_until(lambda: self.read(result)["smtp"]["state"] == "done", pause=0.5)
         return self.read(result)
 
     def process(self) -> psutil.Process | None:
@@ -79,13 +79,6 @@ def site(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Site]:
         yield Site(running, server, HttpCaller(running, running.owner_key()))
 
 
-def wait_until(condition: Callable[[], object], site: Site, seconds: float = 60) -> None:
-    ends_at = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < ends_at, site.product.output()[-5000:]
-        time.sleep(0.05)
-
-
 def test_result_is_what_the_mail_server_says(site: Site) -> None:
     accepted = site.check_and_wait("jane@shop.com")
     assert (accepted["reason"], accepted["credits"]["charged"]) == ("mailbox_accepted", 2)
@@ -97,9 +90,9 @@ def test_result_is_what_the_mail_server_says(site: Site) -> None:
 
 def test_process_finishes_its_conversations_when_it_is_stopped(site: Site) -> None:
     pending = site.check("slow@shop.com", timeout_s=1)
-    wait_until(lambda: site.server.verbs["RCPT"], site)
+    wait_until(lambda: site.server.verbs["RCPT"])
     process = site.process()
     assert process is not None
     process.terminate()
-    wait_until(lambda: site.read(pending)["smtp"]["state"] == "done", site)
+    wait_until(lambda: site.read(pending)["smtp"]["state"] == "done", pause=0.5)
     assert site.read(pending)["reason"] == "mailbox_accepted"

@@ -109,9 +109,7 @@ def test_refusals_slow_an_organization_down(account: Account) -> None:
     assert pace.rate == MailHostPace.START_RATE
 
 
-def test_check_ends_if_its_host_cools_down_for_too_long(
-    account: Account, mail: MailServers
-) -> None:
+def test_check_ends_if_its_host_cools_down_too_long(account: Account, mail: MailServers) -> None:
     probe = add_probe(account)
     MailHostPace.objects.update(cooling_until=timezone.now() + timedelta(hours=24))
     step_until_done(probe)
@@ -237,9 +235,7 @@ def test_checks_of_a_stopped_list_are_not_due(account: Account, stop: str) -> No
     assert MailHostPace.objects.get().is_idle
 
 
-def test_process_takes_no_more_organizations_than_it_can_ask(
-    account: Account, settings: Settings
-) -> None:
+def test_process_takes_as_many_hosts_as_it_can_ask(account: Account, settings: Settings) -> None:
     settings.PROBE_WORKERS = 2
     for number in range(20):
         add_probe(account, organization=f"shop{number}.com")

@@ -116,9 +116,7 @@ def test_waiting_calls_return_the_final_result(shop: Account, secret: str) -> No
     assert not list(find_discrepancies())
 
 
-def test_final_response_of_a_waiting_call_is_replayed_byte_for_byte(
-    shop: Account, secret: str
-) -> None:
+def test_final_response_of_a_waiting_call_is_replayed_exactly(shop: Account, secret: str) -> None:
     (first,) = answer_while(1, lambda _: check(secret, key="k", timeout_s=30), 1)
     assert first.json()["credits"] == {"charged": 2, "held": 0, "remaining": 98}
     grant(account=shop, amount=50, reason="More", actor=None)
@@ -264,9 +262,7 @@ def test_check_whose_commit_was_lost_costs_nothing_unless_its_key_finds_it(
 
 
 @pytest.mark.usefixtures("pending_from_the_start")
-def test_end_of_a_check_that_fails_at_any_statement_charges_nothing(
-    shop: Account, secret: str
-) -> None:
+def test_end_of_a_check_that_fails_anywhere_charges_nothing(shop: Account, secret: str) -> None:
     pending = check(secret, key="k")
     probe = Probe.objects.get()
     finding = converse(prepare(probe)).finding
@@ -297,9 +293,7 @@ def test_end_of_a_check_that_fails_at_any_statement_charges_nothing(
 
 
 @pytest.mark.usefixtures("pending_from_the_start")
-def test_start_of_a_check_that_fails_at_any_statement_holds_nothing(
-    shop: Account, secret: str
-) -> None:
+def test_start_of_a_check_that_fails_anywhere_holds_nothing(shop: Account, secret: str) -> None:
     get_engine().check(EMAIL)
     tables = ('"credits_hold"', "validation_logentry", "validation_storedresult")
     for table in (*tables, '"validation_probe"', '"validation_replay"'):

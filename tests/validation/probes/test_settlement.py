@@ -67,9 +67,7 @@ def test_result_and_key_are_kept_for_24_hours_from_the_end_of_the_check(caller: 
         assert not KnownMailbox.objects.exists()
 
 
-def test_key_of_a_check_that_is_postponed_for_more_than_an_hour_starts_no_other(
-    caller: ApiClient,
-) -> None:
+def test_key_of_a_check_postponed_for_more_than_an_hour_starts_no_other(caller: ApiClient) -> None:
     started, pending = timezone.now(), check(caller, "jane@grey.com", key="k")
     for minutes in (0, 30, 70):
         with time_machine.travel(started + timedelta(minutes=minutes)):
@@ -126,9 +124,7 @@ def test_check_is_counted_once_when_it_ends(
     assert (day["requests"], day["credits"], day["deliverable"]) == (1, 2, 1)
 
 
-def test_request_log_shows_a_pending_check_and_then_its_result(
-    caller: ApiClient, owner: User
-) -> None:
+def test_request_log_shows_a_pending_check_then_its_result(caller: ApiClient, owner: User) -> None:
     check(caller, EMAIL)
     browser: Client = signed_in(owner)
     entry = LogEntry.objects.get(path="/v1/validate")
@@ -149,9 +145,7 @@ def test_request_log_shows_a_pending_check_and_then_its_result(
     assert "held" not in pages()[1]
 
 
-def test_erased_address_ends_its_checks_for_free(
-    caller: ApiClient, account: Account, owner: User
-) -> None:
+def test_erased_address_ends_checks_free(caller: ApiClient, account: Account, owner: User) -> None:
     for email in (EMAIL, "joe@shop.com"):
         pending = check(caller, email, key=email)
         if email == EMAIL:
@@ -209,9 +203,7 @@ def test_account_that_stores_nothing_replays_a_definite_result(
     assert balance(account) == (96, 0)
 
 
-def test_result_that_can_no_longer_be_read_is_free(
-    caller: ApiClient, account: Account, owner: User
-) -> None:
+def test_unreadable_result_is_free(caller: ApiClient, account: Account, owner: User) -> None:
     result = check(caller, EMAIL).json()
     assert result["smtp"]["state"] == "pending"
     change_log_days(account=account, days=0, actor=owner)
@@ -220,9 +212,7 @@ def test_result_that_can_no_longer_be_read_is_free(
     assert balance(account) == (100, 0)
 
 
-def test_daily_limit_is_free_accounts_and_ends_with_the_day(
-    caller: ApiClient, account: Account
-) -> None:
+def test_daily_limit_is_of_free_accounts_and_a_day(caller: ApiClient, account: Account) -> None:
     MailboxCheckDay.objects.create(account=account, day=timezone.now().date(), number=20)
     refused = check(caller, "no address")
     assert (refused.status_code, error_code(refused)) == (402, "plan_limit_reached")

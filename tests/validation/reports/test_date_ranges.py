@@ -4,7 +4,6 @@ from datetime import UTC, date, datetime
 from zoneinfo import ZoneInfo
 
 import pytest
-from django.core.exceptions import ValidationError
 
 from validation.reports.date_ranges import (
     DateRange,
@@ -45,13 +44,6 @@ def test_range_that_starts_within_a_month_includes_that_month() -> None:
 def test_unit_follows_the_length(days: int, unit: str) -> None:
     assert last_days(NOW, days).unit == unit
     assert last_days(NOW, 93).unit == "month"
-
-
-def test_too_many_intervals_for_a_chart_are_refused() -> None:
-    with pytest.raises(ValidationError, match="by hour is limited to 7 days"):
-        last_days(NOW, 8, Unit.HOUR)
-    with pytest.raises(ValidationError, match="by day is limited to 92 days"):
-        last_days(NOW, 93, Unit.DAY)
 
 
 @pytest.mark.parametrize(

@@ -30,22 +30,16 @@ def shown_addresses(page: str) -> list[str]:
     return re.findall(r'class="log-address">(.)\*', page)
 
 
-def test_filter_shows_only_the_addresses_of_the_batch(browser: Client, batch_id: str) -> None:
-    page = read_page(browser.get(f"{PAGE}?batch={batch_id}"))
-    assert shown_addresses(page) == ["c", "r", "a"]
-    assert f"Remove the filter batch: {batch_id}" in page
-
-
-def test_searching_a_batch_id_shows_its_addresses(browser: Client, batch_id: str) -> None:
+def test_searching_a_batch_id_shows_only_its_addresses(browser: Client, batch_id: str) -> None:
     for typed in (batch_id, batch_id.lower(), batch_id.upper()):
         response = browser.post(f"{PAGE}find/", {"text": typed}, follow=True)
         assert response.redirect_chain == [(f"{PAGE}?batch={batch_id}", 302)]
-        assert len(shown_addresses(read_page(response))) == 3
+        page = read_page(response)
+        assert shown_addresses(page) == ["c", "r", "a"]
+        assert f"Remove the filter batch: {batch_id}" in page
 
 
-def test_request_of_a_batch_links_to_the_others(
-    browser: Client, account: Account, batch_id: str
-) -> None:
+def test_request_links_to_its_batch(browser: Client, account: Account, batch_id: str) -> None:
     entry = LogEntry.objects.filter(account=account, batch_id=batch_id).earliest("at")
     page = read_page(browser.get(entry.get_absolute_url()))
     assert f'href="{PAGE}?batch={batch_id}"' in page

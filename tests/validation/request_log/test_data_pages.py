@@ -17,9 +17,7 @@ ADDRESS = "jane.doe@sandbox.test"
 
 
 @pytest.mark.parametrize(("choice", "days"), [("0", 0), ("7", 7), ("14", 14), ("", 30)])
-def test_owner_chooses_the_retention(
-    browser: Client, account: Account, choice: str, days: int
-) -> None:
+def test_owner_sets_a_retention(browser: Client, account: Account, choice: str, days: int) -> None:
     response = browser.post(f"{PAGE}days/", {"log_days": choice}, follow=True)
     assert b"Request retention saved." in response.content
     account.refresh_from_db()

@@ -19,10 +19,10 @@ from validation.request_log.search import log_page
 ROWS = 500
 
 
-@pytest.mark.parametrize(
-    ("query", "index"),
-    [
-        ({}, "log_by_account"),
+def test_page_uses_the_index_of_its_most_selective_filter(account: Account, key: ApiKey) -> None:
+    fill_log(account, key)
+    for query, index in (
+        (dict[str, str](), "log_by_account"),
         ({"reason": "role_account"}, "log_by_rare_reason"),
         ({"reason": "domain_accepts_mail"}, "log_by_account"),
         ({"domain": "rare.example"}, "log_by_domain"),
@@ -30,16 +30,11 @@ ROWS = 500
         ({"request": "req_1234"}, "log_by_request"),
         ({"status": "402"}, "log_of_refusals"),
         ({"status": "refused"}, "log_of_refusals"),
-    ],
-)
-def test_page_uses_the_index_of_its_most_selective_filter(
-    account: Account, key: ApiKey, query: dict[str, str], index: str
-) -> None:
-    fill_log(account, key)
-    form = log_filter(account, **query)
-    with CaptureQueriesContext(connection) as queries:
-        log_page(form)
-    assert index in _plan(queries[-1]["sql"])
+    ):
+        form = log_filter(account, **query)
+        with CaptureQueriesContext(connection) as queries:
+            log_page(form)
+        assert index in _plan(queries[-1]["sql"]), query
 
 
 def test_end_of_a_bounded_scan_is_found_without_reading_rows(

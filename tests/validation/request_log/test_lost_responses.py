@@ -13,6 +13,7 @@ from tests.servers.keys import make_key, manage
 from tests.servers.postgres import postgres
 from tests.servers.product import Product, product
 from tests.servers.relay import Relay, relay
+from tests.support.waiting import wait_until
 
 pytestmark = [pytest.mark.process, pytest.mark.fault]
 
@@ -50,16 +51,10 @@ class LossySite:
     def used(self) -> int:
         return fetch_number(self.site, "SELECT SUM(credits) FROM credits_usehour")
 
-    def becomes_settled_at(self, used: int) -> bool:
-        ends_at = time.monotonic() + 60
-        while self.used != used or fetch_number(
-            self.site, "SELECT COUNT(*) FROM validation_lostcharge"
-        ):
-            if time.monotonic() > ends_at:
-                return False
-            time.sleep(0.2)
+    def wait_until_settled_at(self, used: int) -> None:
+        lost = "SELECT COUNT(*) FROM validation_lostcharge"
+        wait_until(lambda: self.used == used and not fetch_number(self.site, lost))
         assert "agree" in manage(self.site, "check_books")
-        return True
 
 
 @pytest.fixture(scope="module")
@@ -96,19 +91,15 @@ def logged_costs(lossy_site: LossySite, response: ClientResponse) -> list[int]:
     return [cost for logged_id, cost in rows if logged_id == request_id]
 
 
-def test_charge_whose_response_is_lost_is_reported_as_uncertain_and_refunded(
-    lossy_site: LossySite,
-) -> None:
+def test_charge_whose_response_is_lost_is_uncertain_and_refunded(lossy_site: LossySite) -> None:
     before = lossy_site.used
     refused = lossy_site.lose(A_CHARGE, reply=True)
     assert reported_charge(refused) is None
-    assert lossy_site.becomes_settled_at(before)
+    lossy_site.wait_until_settled_at(before)
     assert logged_costs(lossy_site, refused) == [0]
 
 
-def test_charge_that_never_arrives_is_reported_as_uncertain_and_not_refunded(
-    lossy_site: LossySite,
-) -> None:
+def test_charge_that_never_arrives_is_uncertain_and_not_refunded(lossy_site: LossySite) -> None:
     before = lossy_site.used
     refused = lossy_site.lose(A_CHARGE, reply=False)
     assert reported_charge(refused) is None
@@ -134,7 +125,7 @@ def test_with_an_idempotency_key_the_retry_gets_the_lost_result(
     assert (again.status, again.headers["Idempotent-Replayed"]) == (200, "true")
     assert again.headers["X-Credits-Cost"] == "0"
     assert again.document["credits"]["charged"] == 1
-    assert lossy_site.becomes_settled_at(before + 1)
+    lossy_site.wait_until_settled_at(before + 1)
 
 
 @EACH_PATH
@@ -147,7 +138,7 @@ def test_charge_with_a_key_that_never_arrives_is_reported_as_uncertain(
     assert reported_charge(refused) is None
     again = caller.validate("no address", Idempotency_Key=key)
     assert (again.status, again.headers["X-Credits-Cost"]) == (200, "1")
-    assert lossy_site.becomes_settled_at(before + 1)
+    lossy_site.wait_until_settled_at(before + 1)
 
 
 @pytest.mark.parametrize("reply", [True, False])
@@ -162,9 +153,7 @@ def test_connection_lost_before_the_commit_certainly_charges_nothing(
     assert logged_costs(lossy_site, refused) == []
 
 
-def test_connection_lost_during_authentication_certainly_charges_nothing(
-    lossy_site: LossySite,
-) -> None:
+def test_connection_lost_during_authentication_charges_nothing(lossy_site: LossySite) -> None:
     before = lossy_site.used
     # A new connection prepares the query again and therefore sends its text.
     lossy_site.relay.drop()

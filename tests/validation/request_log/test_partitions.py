@@ -43,17 +43,13 @@ def test_rows_are_stored_in_the_partition_of_their_day(account: Account, no_days
     assert partition_of(tomorrow) == f"validation_logentry_{days_from_today(1):%Y%m%d}"
 
 
-def test_row_of_a_day_without_a_partition_is_stored_and_found(
-    account: Account, no_days: None
-) -> None:
+def test_row_of_a_day_without_partition_is_found(account: Account, no_days: None) -> None:
     entry = add_entry(account, 0, request_id="req_1")
     assert partition_of(entry) == LOG.default
     assert LogEntry.objects.retained_for(account).get(request_id="req_1") == entry
 
 
-def test_day_whose_rows_are_in_the_default_partition_stays_there(
-    account: Account, no_days: None
-) -> None:
+def test_day_with_rows_in_the_default_partition_stays(account: Account, no_days: None) -> None:
     entry = add_entry(account, 0)
     LOG.create_partitions()
     assert partition_of(entry) == LOG.default

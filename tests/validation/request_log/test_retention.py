@@ -81,9 +81,7 @@ def test_no_account_can_exceed_the_operators_retention(
     assert ages(account) == [4]
 
 
-def test_shortening_the_retention_hides_older_requests_immediately(
-    account: Account, owner: User
-) -> None:
+def test_shorter_retention_hides_older_requests_immediately(account: Account, owner: User) -> None:
     add_requests(account, 9, 1)
     change_log_days(account=account, days=7, actor=owner)
     requests = export_requests(account=account)["requests"]
@@ -92,9 +90,7 @@ def test_shortening_the_retention_hides_older_requests_immediately(
     assert LogEntry.objects.count() == 2
 
 
-def test_hidden_requests_stay_hidden_after_extending_the_retention(
-    account: Account, owner: User
-) -> None:
+def test_hidden_requests_stay_hidden_with_a_longer_retention(account: Account, owner: User) -> None:
     add_requests(account, 2)
     change_log_days(account=account, days=0, actor=owner)
     change_log_days(account=account, days=None, actor=owner)

@@ -13,7 +13,7 @@ from tests.support.api_client import ApiClient
 from tests.validation.reports.usage_data import read_page
 from validation.addresses import address_hash
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 
 PAGE = "/validation/requests/"
 
@@ -60,9 +60,7 @@ def test_search_adds_to_the_filters_of_the_page(browser: Client) -> None:
         "range": "24h",
         "domain": "shop.com",
     }
-
-
-def test_times_are_applied_without_a_script(browser: Client) -> None:
+    # Times are applied without a script.
     times = {"since": "2026-11-01T10:00", "until": "2026-11-01T11:30"}
     assert found(browser, "", range="24h", **times) == {"range": "24h", **times}
 
@@ -73,9 +71,7 @@ def test_key_is_found_by_name_and_id(browser: Client, key: ApiKey) -> None:
         assert found(browser, text) == {"key": key.public_id}
 
 
-def test_name_of_several_keys_is_not_understood(
-    browser: Client, account: Account, owner: User
-) -> None:
+def test_name_of_two_keys_is_not_understood(browser: Client, account: Account, owner: User) -> None:
     for _ in range(2):
         create_key(account=account, name="My server", actor=owner)
     assert not_understood(browser, 'key:"My server"') == ['key:"My server"']
@@ -99,18 +95,14 @@ def test_page_says_what_it_did_not_understand(browser: Client) -> None:
         assert not_understood(browser, text) == words, text
 
 
-def test_search_that_is_not_understood_stays_in_the_line_and_changes_no_filter(
-    browser: Client,
-) -> None:
+def test_search_that_is_not_understood_stays_and_changes_no_filter(browser: Client) -> None:
     page = read_page(search(browser, "risky <foo>", status="402"))
     assert 'value="risky <foo>"' in page
     assert "Remove the filter status: 402" in page
     assert "Remove the filter verdict" not in page
 
 
-def test_request_id_that_looks_like_another_kind_of_id_is_found(
-    browser: Client, caller: ApiClient
-) -> None:
+def test_request_id_that_looks_like_another_is_found(browser: Client, caller: ApiClient) -> None:
     for request_id in ("val_of-ours-1234", "deadbeef" * 4, "no-address"):
         caller.validate("risky@sandbox.test", X_Request_Id=request_id)
         assert found(browser, request_id) == {"request": request_id}

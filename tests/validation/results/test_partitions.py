@@ -106,9 +106,7 @@ def test_expired_results_of_the_last_day_are_deleted(caller: ApiClient, settings
 
 
 @pytest.mark.usefixtures("all_days")
-def test_days_are_kept_for_replays_if_results_expire_earlier(
-    caller: ApiClient, settings: Settings
-) -> None:
+def test_days_are_kept_for_replays_of_old_results(caller: ApiClient, settings: Settings) -> None:
     settings.RESULT_RETENTION_HOURS = 1
     with time_machine.travel(timezone.now() - timedelta(hours=23, minutes=59)):
         first = caller.validate(ADDRESS, Idempotency_Key="order-1")
@@ -119,9 +117,7 @@ def test_days_are_kept_for_replays_if_results_expire_earlier(
 
 
 @pytest.mark.usefixtures("all_days")
-def test_results_of_several_days_are_erased(
-    caller: ApiClient, account: Account, owner: User
-) -> None:
+def test_results_of_many_days_are_erased(caller: ApiClient, account: Account, owner: User) -> None:
     for age in (1, 0):
         validate_ago(caller, timedelta(days=age))
     send(caller, BATCH)

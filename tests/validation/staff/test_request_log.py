@@ -51,9 +51,7 @@ def test_list_counts_no_rows(support: Client, entry: LogEntry, query: str) -> No
     assert all("WHERE" in sql or "MAX(" in sql for sql in statements)
 
 
-def test_support_finds_and_erases_an_address_of_all_accounts(
-    support: Client, entry: LogEntry
-) -> None:
+def test_support_erases_an_address_of_all_accounts(support: Client, entry: LogEntry) -> None:
     page = support.post(f"{LIST}find/", {"email": ADDRESS.title()}).content.decode()
     assert "Found across all accounts: 1 request and 1 stored response." in page
     assert f"{LIST}?q={entry.address_hash}" in page
