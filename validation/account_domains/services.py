@@ -19,8 +19,10 @@ class DomainsChanged(Exception):
 
 def read_domains(account: Account) -> AccountDomains:
     """Return the account's domains, in a new row if it has none."""
-    rows = AccountDomains.objects.annotate(version=F("account__domains_version"))
-    return rows.filter(account=account).first() or AccountDomains(account_id=account.pk)
+    rows = AccountDomains.objects.filter(account=account)
+    # The attribute's default is for rows that aren't stored.
+    rows = rows.annotate(version=F("account__domains_version"))  # type: ignore[no-redef]
+    return rows.first() or AccountDomains(account_id=account.pk)
 
 
 @transaction.atomic
