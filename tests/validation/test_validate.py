@@ -33,6 +33,7 @@ def test_result_has_every_field_in_the_documented_order(caller: ApiClient) -> No
     assert result["created_at"].endswith("Z")
 
 
+@pytest.mark.both
 def test_invalid_syntax_is_a_result_and_not_an_error(caller: ApiClient) -> None:
     for email in (
         *("jane", "jane@", "@shop.example", "jane@shop", "jane@gmail,com", " jane@shop.example"),

@@ -175,6 +175,7 @@ def test_staff_can_resend_a_given_up_email(staff: User) -> None:
     assert Mail.objects.get().given_up_at is None
 
 
+@pytest.mark.both
 def test_invalid_admin_url_is_refused_without_an_error(staff_client: Client) -> None:
     """Otherwise the database raises an error, which would end in a 500."""
     accounts = "accounts/account/"
@@ -189,6 +190,7 @@ def test_invalid_admin_url_is_refused_without_an_error(staff_client: Client) -> 
         assert status in {200, 302, 400, 404}, path
 
 
+@pytest.mark.both
 def test_admin_action_on_an_invalid_row_is_refused(staff_client: Client) -> None:
     for selected in ("x", "a\0b", str(2**63), ""):
         data = {"action": "suspend", "_selected_action": [selected]}
