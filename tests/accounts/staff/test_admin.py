@@ -176,18 +176,19 @@ def test_staff_can_resend_a_given_up_email(staff: User) -> None:
 
 
 @pytest.mark.both
-def test_invalid_admin_url_is_refused_without_an_error(staff_client: Client) -> None:
-    """Otherwise the database raises an error, which would end in a 500."""
-    accounts = "accounts/account/"
-    for path in (
+@pytest.mark.parametrize(
+    "path",
+    [
         *("runtime/lease/a%00b/change/", "runtime/mail/?to=a%00b", "customers/a%00b/"),
-        *(f"{accounts}?{query}=a%00b" for query in ("name", "q")),
-        *(f"{accounts}?id__in={2**63}", f"{accounts}?created_at__year={2**63}"),
-        *(f"{accounts}?created_at__year=0", f"{accounts}?name__regex=("),
+        *(f"accounts/account/?{query}=a%00b" for query in ("name", "q")),
+        *(f"accounts/account/?{query}={2**63}" for query in ("id__in", "created_at__year")),
+        *("accounts/account/?created_at__year=0", "accounts/account/?name__regex=("),
         "accounts/user/1/change/?_to_field=",
-    ):
-        status = staff_client.get(f"/admin/{path}").status_code
-        assert status in {200, 302, 400, 404}, path
+    ],
+)
+def test_invalid_admin_url_is_refused_without_an_error(staff_client: Client, path: str) -> None:
+    """Otherwise the database raises an error, which would end in a 500."""
+    assert staff_client.get(f"/admin/{path}").status_code in {200, 302, 400, 404}
 
 
 @pytest.mark.both
