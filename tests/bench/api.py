@@ -1,6 +1,7 @@
 """Measure what a metered call costs, compared with an empty view under the same web worker.
 
-Both are measured alternately, because the machine's other load changes from minute to minute.
+Contenders are the product on PostgreSQL and Redis, the product on SQLite ("embedded"), and an empty
+view. They are measured alternately, because the machine's other load changes from minute to minute.
 """
 
 import json
@@ -84,12 +85,13 @@ def contenders() -> Iterator[Contenders]:
     with (
         servers(slow_delay=DNS_SECONDS) as shared,
         _empty() as empty,
-        product(shared.folder / "shared", **environment, **shared.environment) as running,
+        product(shared.folder / "shared", **environment, **shared.environment) as on_postgres,
+        product(shared.folder / "embedded", **environment, **shared.dns) as on_sqlite,
     ):
         pids = {"PostgreSQL": shared.postgres.pid, "Redis": shared.redis.pid}
-        ours = make_contender(running, *pids.values())
+        ours = make_contender(on_postgres, *pids.values())
         ours.postgres, ours.stores = shared.postgres, pids
-        yield {"empty": empty, "product": ours}
+        yield {"empty": empty, "product": ours, "embedded": make_contender(on_sqlite)}
 
 
 @contextmanager
@@ -126,11 +128,12 @@ def warm_up(executor: Executor, contenders: Contenders) -> None:
 
 
 def measure_round(executor: Executor, contenders: Contenders) -> Round:
-    empty, ours = contenders["empty"], contenders["product"]
+    empty, ours, embedded = (contenders[name] for name in ("empty", "product", "embedded"))
     measured = {
         "empty": call(executor, empty, "empty"),
         "many accounts": call(executor, ours, "many accounts"),
         "one account": call(executor, ours, "one account"),
+        "embedded": call(executor, embedded, "many accounts"),
     }
     measured |= {kind: call(executor, ours, kind) for kind in REFUSALS}
     half = measured["many accounts"].rate / 2
@@ -176,7 +179,8 @@ def _measure_during(
     executor: Executor, contender: Contender, refused: tuple[bytes, ...], rate: float
 ) -> Measured:
     burst = Load(
-        *(contender.address, refused, CALLERS, WINDOW_SECONDS + 1, 100, REFUSALS["429"]), rate=rate
+        *(contender.address, refused, CALLERS, WINDOW_SECONDS + 1, 100, REFUSALS["429"]),
+        rate=rate,
     )
     background = executor.submit(generate, burst)
     time.sleep(0.5)

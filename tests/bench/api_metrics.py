@@ -77,6 +77,12 @@ def _throughput(rounds: list[Round]) -> list[Metric]:
             metric(f"{store}: CPU relative to the empty view", _store_cpu(store))
             for store in ("PostgreSQL", "Redis")
         ),
+        metric(
+            "embedded, 200 accounts: rate relative to the empty view",
+            _rate("embedded"),
+            at_least=0.2,
+        ),
+        metric("embedded: CPU relative to the empty view", _cpu("embedded")),
     ]
 
 

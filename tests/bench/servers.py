@@ -18,9 +18,12 @@ class Servers(NamedTuple):
     redis: Redis
 
     @property
+    def dns(self) -> dict[str, str]:
+        return {"DNS_RESOLVERS": self.resolver.address}
+
+    @property
     def environment(self) -> dict[str, str]:
-        stores = {"DATABASE_URL": self.postgres.url, "REDIS_URL": self.redis.url}
-        return {"DNS_RESOLVERS": self.resolver.address, **stores}
+        return {**self.dns, "DATABASE_URL": self.postgres.url, "REDIS_URL": self.redis.url}
 
 
 @contextmanager
